@@ -10,7 +10,7 @@ import {
 import { dashboardServer } from "../../lib/dashboard/serve/server.ts";
 import { openFolder } from "../../lib/embedded/folder/data-folder.ts";
 import { closeServer, listenWithOwnGuards } from "../../lib/embedded/host/loopback.ts";
-import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
+import { HOUR_MS, SECOND_MS } from "../../lib/rules/model/time-text.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import {
   type BrowserPage,
@@ -18,8 +18,12 @@ import {
   HAS_CHROMIUM,
   launchChromium,
 } from "../../test/dashboard/browser.ts";
+import { COMPARED, storeCompared } from "../../test/dashboard/compared.ts";
 import { applyScheduled } from "../../test/dashboard/scheduled.ts";
-import { tablesThrough } from "../../test/service/world/context.ts";
+import { localSource, served } from "../../test/dashboard/world.ts";
+import { NOON } from "../../test/noon.ts";
+import { serviceWorld, tablesThrough } from "../../test/service/world/context.ts";
+import { fillShop } from "../../test/service/world/shop.ts";
 import { inPlayedFolder } from "./played-scales.ts";
 
 /**
@@ -34,6 +38,17 @@ const VIEWPORT = { width: 1_280, height: 840 };
 const PICTURES = [
   { name: "dashboard-fleet", link: undefined, until: ".spark path" },
   { name: "dashboard-autoscaler", link: "web-06", until: ".why .part" },
+] as const;
+
+/** Taken once something was set and edited. */
+const LATER = [
+  { name: "dashboard-schedules", fragment: "#/schedule", until: ".fleet-schedule .window" },
+  {
+    name: "dashboard-clusters",
+    fragment: "#/clusters",
+    until: '[data-head="A month"]:has-text("$")',
+  },
+  { name: "dashboard-changes", fragment: "#/changes", until: ".changes li" },
 ] as const;
 
 /**
@@ -120,14 +135,40 @@ const takePictures = async (data: string): Promise<void> => {
     await applyScheduled(service, cluster.name, clock());
     await takeSchedule(page, cluster.name);
     await pinOne(service, clock());
-    await page.goto(`${new URL(page.url()).origin}/#/schedule`);
-    await page.locator(".fleet-schedule .window").first().waitFor();
-    await takeFile("dashboard-schedules", (path) => page.screenshot({ path }));
+    for (const { name, fragment, until } of LATER) {
+      await page.goto(`${new URL(page.url()).origin}/${fragment}`);
+      await page.locator(until).first().waitFor();
+      await takeFile(name, (path) => page.screenshot({ path }));
+    }
     for (const question of QUESTIONS) await answerQuestion(page, question);
   } finally {
     await browser.close();
     await closeServer(server);
     await folder.close();
+  }
+};
+
+/** The tab of an autoscaler beside whose decisions an HPA decides. No run of `npm start` has one. */
+const takeCompare = async (): Promise<void> => {
+  const world = await serviceWorld();
+  await fillShop(world);
+  const endMs = await storeCompared(world, NOON + 15 * SECOND_MS);
+  const site = await served(localSource(world, endMs + 5 * SECOND_MS));
+  const browser = await launchChromium();
+  try {
+    const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
+    const page = await context.newPage();
+    const { cluster, namespace, name } = COMPARED;
+    const place = `#/autoscaler/${cluster}/${namespace}/${name}/compare?range=10m`;
+    await page.goto(`${site.origin}/#token=${site.token}`);
+    await page.locator(".row.line").first().waitFor();
+    await page.goto(`${site.origin}/${place}`);
+    await page.locator(".more .rows tbody tr").first().waitFor();
+    await takeFile("dashboard-compare", (path) => page.locator(".more").screenshot({ path }));
+  } finally {
+    await browser.close();
+    await site.close();
+    await world.close();
   }
 };
 
@@ -156,3 +197,4 @@ const takeFile = async (name: string, take: (path: string) => Promise<unknown>):
 if (!HAS_CHROMIUM)
   throw new Error(`Cannot take pictures of the page: there is no ${CHROMIUM}, install chromium`);
 await inPlayedFolder(RUN, takePictures);
+await takeCompare();

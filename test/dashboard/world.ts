@@ -35,8 +35,8 @@ export const served = async (
 };
 
 /** The page over tables of this machine, for their user. */
-export const localSource = ({ context, tables }: ServiceWorld): DashboardSource => {
-  const clock = (): number => NOON;
+export const localSource = ({ context, tables }: ServiceWorld, nowMs = NOON): DashboardSource => {
+  const clock = (): number => nowMs;
   const service = openService({ ...context, clock });
   const { insert } = context;
   return {

@@ -53,7 +53,7 @@ const WINDOWS: Windows = {
   },
 };
 
-const held = (record: AutoscalerRecord): Outcome => ({
+export const held = (record: AutoscalerRecord): Outcome => ({
   record,
   windows: WINDOWS,
   evaluation: {
