@@ -3,6 +3,7 @@ import { dollarsOfCluster } from "../../lib/answers/cost/bill.ts";
 import { openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
 import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
+import { type Route, routeOf } from "../../lib/dashboard/page/route.ts";
 import { pageFiles } from "../../lib/dashboard/serve/page-files.ts";
 import { type ServiceWorld, serviceWorld } from "../service/world/context.ts";
 import { hpa } from "../service/world/manifests.ts";
@@ -18,6 +19,7 @@ import {
   launchChromium,
   type Look,
 } from "./browser.ts";
+import { COMPARED, storeCompared } from "./compared.ts";
 import { applyScheduled } from "./scheduled.ts";
 import { localSource, type Served, served } from "./world.ts";
 
@@ -35,6 +37,7 @@ spec:
   metrics: [{ resource: { name: cpu }, target: 60 }]
 `;
 
+const PERIOD_MS = 15_000;
 /** As the page of a test is refreshed (world.ts). */
 const REFRESH_MS = 2_000;
 
@@ -229,6 +232,62 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     ])
       expect(await line.locator(`[data-head="${head}"]`).textContent(), head).toBe(words);
     await context.close();
+  });
+
+  it("leads from an edit to its autoscaler, in the hour around it", async () => {
+    const { page, context, said } = await opened("");
+    const edited = page.getByRole("link", { name: '"eu-1/shop/late"', exact: true });
+    const past = async (): Promise<Route["parameters"]> => {
+      await page.goto(`${site.origin}/#/changes`);
+      await edited.first().click();
+      await page.getByRole("heading", { level: 1, name: "late", exact: true }).waitFor();
+      await page.locator(".loading").first().waitFor({ state: "detached" });
+      return routeOf(new URL(page.url()).hash).parameters;
+    };
+    // Of the edit of this instant the half hour after it is still ahead.
+    await service.pause({ name: "eu-1/shop/late" });
+    await service.resume({ name: "eu-1/shop/late" });
+    expect(await past()).toEqual({});
+    await page.goto(`${site.origin}/#/changes`);
+    await page.getByRole("link", { name: '"us-1/batch/jobs"', exact: true }).first().click();
+    await page.locator('nav[aria-label="Parts of this autoscaler"]').first().waitFor();
+    const { since = "", until = "" } = routeOf(new URL(page.url()).hash).parameters;
+    expect([since, until]).not.toContain("");
+    expect(Date.parse(until) - Date.parse(since)).toBe(HOUR_MS);
+    expect(said).toEqual([]);
+    await context.close();
+  });
+
+  it("compares what Tidemark and the controller beside it wanted, sync by sync", async () => {
+    const other = await serviceWorld();
+    await fillShop(other);
+    const endMs = await storeCompared(other, NOON + PERIOD_MS);
+    const beside = await served(localSource(other, endMs));
+    const place = `#/autoscaler/eu-1/shop/${COMPARED.name}/compare?range=10m`;
+    const { page, context, said } = await opened(place, {}, beside);
+    const lines = page.locator(".more .rows tbody tr");
+    await lines.first().waitFor();
+    const queries = openService({ ...other.context, clock: () => endMs });
+    const { stretches, agreed, syncs } = await queries.shadow({
+      ...{ ...COMPARED, sinceMs: endMs - HOUR_MS / 6, untilMs: endMs },
+    });
+    const differ = stretches.filter(({ difference }) => difference !== undefined);
+    expect(differ.length).toBeGreaterThan(1);
+    expect(await lines.count()).toBe(differ.length);
+    const [first] = differ;
+    expect(await lines.first().locator('[data-head="Tidemark wants"]').textContent()).toBe(
+      String(first?.own),
+    );
+    expect(await lines.first().locator('[data-head="The other wants"]').textContent()).toBe(
+      String(first?.rival),
+    );
+    await page.getByText(`of ${syncs} syncs agreed`).first().waitFor();
+    expect(agreed).toBeLessThan(syncs);
+    expect(await faultsInEachLook(page, ".more")).toEqual([]);
+    expect(said).toEqual([]);
+    await context.close();
+    await beside.close();
+    await other.close();
   });
 
   it("draws below the charts the overrides that were in force", async () => {

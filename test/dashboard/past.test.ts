@@ -8,7 +8,11 @@ import {
   stepSecondsOf,
   stretchOf,
 } from "../../lib/dashboard/page/autoscaler/range.ts";
-import { countReading, nearestPoint } from "../../lib/dashboard/page/autoscaler/reading.ts";
+import {
+  countReading,
+  nearestPoint,
+  pressedMs,
+} from "../../lib/dashboard/page/autoscaler/reading.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 
 const NOW = Date.parse("2026-01-05T12:00:00Z");
@@ -119,6 +123,14 @@ describe("what a chart reads at an instant", () => {
     expect(nearestPoint({ points }, NOW + 60_000)?.reason).toBe("B");
     expect(nearestPoint({ points }, NOW - 1)?.reason).toBe("A");
     expect(nearestPoint({ points: [] }, NOW)).toBeUndefined();
+  });
+
+  it("is the scale whose mark is pressed, and between marks the evaluation in force", () => {
+    const events = [{ at: "2026-01-05T12:00:10.300Z" }, { at: "2026-01-05T12:00:40Z" }];
+    const pressed = (second: number) => pressedMs({ points, events }, NOW + second * 1_000, 8_000);
+    expect([3, 17, 33, 47].map(pressed)).toEqual([11, 11, 40, 40].map((at) => NOW + at * 1_000));
+    expect([25, 70].map(pressed)).toEqual([0, 60].map((at) => NOW + at * 1_000));
+    expect(pressedMs({ points: [], events: [] }, NOW, 8_000)).toBeUndefined();
   });
 
   it("says what is unknown", () => {

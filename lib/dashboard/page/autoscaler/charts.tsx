@@ -7,13 +7,15 @@ import { shownTime } from "../parts/time.tsx";
 import { CountChart } from "./count-chart.tsx";
 import { LINES_MAX, LoadChart, lowMarks, measuredNames } from "./load-chart.tsx";
 import { Lanes, Marks, MarksLegend } from "./lanes.tsx";
-import { countReading, loadReading, nearestPoint } from "./reading.ts";
+import { countReading, loadReading, nearestPoint, pressedMs } from "./reading.ts";
 import { SetLanes } from "./schedule-lanes.tsx";
 import { SHORTEST_MS } from "./range.ts";
 import type { ShownPast } from "./past.ts";
 
 /** A drag of fewer pixels is a press. */
 const DRAG_PX = 6;
+/** A press so near to a scale means the scale: its mark is that wide. */
+const MARK_PX = 8;
 
 interface Props {
   readonly past: ShownPast;
@@ -216,8 +218,8 @@ const released = (
     (one, other) => one - other,
   );
   if (Math.abs(toX - fromX) < DRAG_PX) {
-    const point = nearestPoint(past, untilMs);
-    if (point) onInstant(Date.parse(point.at));
+    const instantMs = pressedMs(past, untilMs, atOf(axis, toX + MARK_PX) - atOf(axis, toX));
+    if (instantMs !== undefined) onInstant(instantMs);
   } else if (untilMs - sinceMs >= SHORTEST_MS) onStretch(sinceMs, untilMs);
   else {
     const middleMs = (sinceMs + untilMs) / 2;

@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../../../rules/model/time-text.ts";
 import { LANES } from "../../../stack/report/reasons/lanes.ts";
 import type { HistoryPoint } from "../../../answers/views/over-time.ts";
 import type { ShownPast } from "./past.ts";
@@ -10,6 +11,28 @@ export const nearestPoint = (
   atMs === undefined
     ? undefined
     : (points.findLast(({ at }) => Date.parse(at) <= atMs) ?? points[0]);
+
+type Scaled = Pick<ShownPast["events"][number], "at">;
+
+/**
+ * The instant that a press on the charts means: that of the nearest scale within a distance, which
+ * has a mark there, or that of the evaluation in force. Instants of questions are whole seconds, so
+ * that one of a part of a second is the second after it.
+ */
+export const pressedMs = (
+  { points, events }: Pick<ShownPast, "points"> & { readonly events: readonly Scaled[] },
+  atMs: number,
+  withinMs: number,
+): number | undefined => {
+  const away = (ms: number): number => Math.abs(ms - atMs);
+  const [scaledMs] = events
+    .map(({ at }) => Date.parse(at))
+    .filter((ms) => away(ms) <= withinMs)
+    .toSorted((one, other) => away(one) - away(other));
+  if (scaledMs !== undefined) return Math.ceil(scaledMs / SECOND_MS) * SECOND_MS;
+  const point = nearestPoint({ points }, atMs);
+  return point && Date.parse(point.at);
+};
 
 /** For example "cpu 91% of 60%, queue 12 of 30". */
 export const loadReading = ({ metrics }: HistoryPoint): string =>

@@ -1,5 +1,9 @@
 import type { ChangeView, FieldChange } from "../../../answers/views/change.ts";
 import { changedObjectText, fieldLine } from "../../../answers/words/change-words.ts";
+import { HOUR_MS } from "../../../rules/model/time-text.ts";
+import { useNow } from "../data/facts.ts";
+import { parametersOf } from "../autoscaler/range.ts";
+import { autoscalerLink } from "../route.ts";
 import { Ago, Sentence, Time } from "./time.tsx";
 
 /** One edit: what and whose it was, by which grant, and the fields that differ. */
@@ -8,7 +12,7 @@ export const ChangeLine = ({ change }: { readonly change: ChangeView }) => {
   return (
     <li>
       <p>
-        <b>{verb}</b> {changedObjectText(change)}
+        <b>{verb}</b> <Changed change={change} />
         {made === false && <b class="bad"> was not made</b>}
       </p>
       <p class="quiet">
@@ -27,6 +31,24 @@ export const ChangeLine = ({ change }: { readonly change: ChangeView }) => {
     </li>
   );
 };
+
+/** An autoscaler is one press away, with what came before and after its edit. */
+const Changed = ({ change }: { readonly change: ChangeView }) => {
+  const { scope, cluster, namespace, name, at } = change;
+  const nowMs = useNow();
+  const words = changedObjectText(change);
+  if (scope !== "autoscaler" || cluster === undefined || namespace === undefined)
+    return <>{words}</>;
+  return (
+    <a href={autoscalerLink({ cluster, namespace, name }, around(Date.parse(at), nowMs))}>
+      {words}
+    </a>
+  );
+};
+
+/** The hour around an edit, or the last hour, where a part of the hour around is still ahead. */
+const around = (atMs: number, nowMs: number) =>
+  atMs + HOUR_MS / 2 > nowMs ? {} : parametersOf(atMs - HOUR_MS / 2, atMs + HOUR_MS / 2);
 
 const kindOf = (field: FieldChange): string =>
   "before" in field ? ("after" in field ? "changed" : "removed") : "added";
