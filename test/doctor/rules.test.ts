@@ -6,10 +6,11 @@ import { lasted, type Patient } from "../../lib/rules/doctor/patient.ts";
 import { AT_MAXIMUM_MS } from "../../lib/rules/doctor/rules/at-maximum.ts";
 import { OLD_SECONDS } from "../../lib/rules/doctor/rules/old-samples.ts";
 import { NOT_READY_MS } from "../../lib/rules/doctor/rules/pods-not-ready.ts";
+import { specOf } from "../../lib/rules/manifest/admit.ts";
 import type { MetricOutcome } from "../../lib/rules/model/decision.ts";
 import type { Evaluation, Sample } from "../../lib/rules/model/scale-records.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
-import { specOf } from "../../lib/rules/manifest/admit.ts";
+import { slowAnswer } from "../../lib/rules/model/metric-source.ts";
 import { NOON } from "../noon.ts";
 
 const STEP_MS = 5 * MINUTE_MS;
@@ -443,6 +444,36 @@ describe("slow-sync", () => {
   ])("%d ms of 15 s: %d", (tookMs, findings) => {
     const one = patient({ sync: { partition: "a", tookMs } });
     expect(foundIn(one, "slow-sync")).toHaveLength(findings);
+  });
+});
+
+describe("slow-source", () => {
+  const source = { name: "main", timeoutSeconds: 3 };
+  const metrics = [
+    { name: "lag", prometheus: { source: "main", query: "lag" }, target: "10", everySeconds: 30 },
+  ];
+  const at = (tookMs: number): Patient => {
+    const answer = slowAnswer(source, tookMs);
+    const slow = answer ? [{ metric: "lag", at: 0, ...answer }] : [];
+    return evaluatedAs({ slow }, { manifest: manifestOf({ metrics }) });
+  };
+
+  it.each([
+    [1_499, 0],
+    [1_500, 1],
+    [1_501, 1],
+  ])("%d ms of 3 s: %d", (tookMs, findings) => {
+    expect(foundIn(at(tookMs), "slow-source")).toHaveLength(findings);
+  });
+
+  it("names the source, its time limit and the line of the metric", () => {
+    const [found] = foundIn(at(2_340), "slow-source");
+    expect(found).toMatchObject({
+      severity: "advice",
+      evidence: 'source "main" took 2.3 s of its time limit of 3 s to answer metric "lag"',
+      change: { field: "spec.metrics[0].everySeconds", value: "30" },
+    });
+    expect(found?.change.advice).toContain('timeoutSeconds of source "main"');
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 /** One request that a service of AWS got, with whether its signature was right. */
 export interface SignedCall {
@@ -18,7 +19,8 @@ export interface AwsServer {
   readonly calls: SignedCall[];
   /** The forms that AssumeRole got. */
   readonly assumed: URLSearchParams[];
-  /** What a service answers. */
+  /** What a service answers, and after how long. */
+  afterMs: number;
   answer: (call: SignedCall) => readonly [status: number, body: unknown];
   readonly close: () => Promise<void>;
 }
@@ -102,9 +104,9 @@ const ASSUMED = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-0
 export const awsServer = async (): Promise<AwsServer> => {
   const calls: SignedCall[] = [];
   const assumed: URLSearchParams[] = [];
-  const state: Pick<AwsServer, "answer"> = { answer: () => [500, {}] };
+  const state: Pick<AwsServer, "answer" | "afterMs"> = { answer: () => [500, {}], afterMs: 0 };
   const server = createServer((request, response) => {
-    void textOf(request).then((body) => {
+    void textOf(request).then(async (body) => {
       if (body.startsWith("Action=") || body.includes("&Action=AssumeRole")) {
         assumed.push(new URLSearchParams(body));
         return response.writeHead(200, { "content-type": "text/xml" }).end(ASSUMED);
@@ -122,6 +124,7 @@ export const awsServer = async (): Promise<AwsServer> => {
       };
       calls.push(call);
       const [status, answer] = state.answer(call);
+      if (state.afterMs > 0) await setTimeout(state.afterMs);
       return response
         .writeHead(status, { "content-type": "application/x-amz-json-1.0" })
         .end(JSON.stringify(answer));

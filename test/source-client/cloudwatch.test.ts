@@ -114,6 +114,17 @@ describe("a source of kind cloudwatch", () => {
     await server.close();
   });
 
+  it("marks the answers to all questions of a request that took half of its time limit", async () => {
+    answering(byName);
+    const quick = await askAll([metric("m1"), metric("m2")]);
+    expect(quick.map((answer) => answer && "slow" in answer)).toEqual([false, false]);
+    server.afterMs = 1_050;
+    const late = await askAll([metric("m1"), metric("m2")], { ...METRICS, timeoutSeconds: 2 });
+    const slow = { source: "metrics", seconds: expect.closeTo(1.4, 0), timeoutSeconds: 2 };
+    expect(late).toMatchObject([{ slow }, { slow }]);
+    expect(server.calls).toHaveLength(2);
+  });
+
   it("asks for a metric of whole periods with a signed call, and its value has the time at which its period ended", async () => {
     answering((call) => [
       200,

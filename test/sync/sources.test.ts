@@ -1,5 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { doctor } from "../../lib/answers/service/doctor/doctor.ts";
 import {
   autoscalerName,
   autoscalerUid,
@@ -8,18 +9,21 @@ import {
   WHOLE_CLUSTER,
 } from "../../lib/rules/model/ids.ts";
 import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
+import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
+import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
 import type { CompletedSync } from "../../lib/stack/report/sync-report.ts";
 import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
+import { journalOfPage } from "../../lib/stack/store/history/journal.ts";
 import { putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
 import { putCluster } from "../../lib/stack/store/records/clusters.ts";
 import { putMetricSource } from "../../lib/stack/store/records/metric-sources.ts";
+import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
-import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { type Kubernetes, kubernetes, workload } from "../cluster/stand-in/kubernetes.ts";
 import type { Answer } from "../cluster/stand-in/server.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
@@ -119,6 +123,22 @@ const syncsOf = async (
   };
   let dueMs = clock() - 1_000;
   return {
+    /** What the doctor finds in the tables that the syncs have written. */
+    slowSources: async (): Promise<readonly string[]> => {
+      const examined = await Array.fromAsync(doctor({ tables, clock }, { cluster }));
+      return examined
+        .flatMap(({ findings }) => findings)
+        .filter(({ rule }) => rule === "slow-source")
+        .map(({ evidence }) => evidence);
+    },
+    /** All that the journal holds, as it is read. */
+    journal: async (): Promise<readonly Evaluation[]> => {
+      const stretch = { page: 0, sinceMs: 0, untilMs: clock() + MINUTE_MS };
+      const pages = await Array.fromAsync(
+        journalOfPage(tables, { cluster, partition: WHOLE_CLUSTER }, stretch),
+      );
+      return pages.flatMap(({ evaluations }) => evaluations);
+    },
     close: () => {
       client.close();
       asker.close();
@@ -391,6 +411,60 @@ describe("a sync with registered sources", () => {
     });
     await environment.sync();
     expect(countsOf(server)).toEqual([PODS, PODS, PODS]);
+  });
+});
+
+describe("a sync with a source that answers late and in time", () => {
+  const LATE_MS = 1_050;
+  const answering = async (afterMs: number, more: object = {}) => {
+    prometheus.answer = (query, response) =>
+      void setTimeout(() => oneSeries("60")(query, response), afterMs);
+    let ahead = 0;
+    environment = await syncsOf(
+      server,
+      { web: manifest("web", { source: own("main"), query: "a" }, more) },
+      [sourceRecord({ url: prometheus.url, timeoutSeconds: 2 })],
+      () => Date.now() + ahead,
+    );
+    return { ...environment, pass: (ms: number) => (ahead += ms) };
+  };
+  const named = expect.stringMatching(
+    /^source "main-sources-\d+" took 1(\.\d)? s of its time limit of 2 s to answer metric "main-sources-\d+"$/,
+  );
+
+  it("lets the doctor name it, and no more after a quick answer", async () => {
+    const { sync: next, slowSources, pass } = await answering(LATE_MS);
+    await next();
+    expect(await slowSources()).toEqual([named]);
+    prometheus.answer = oneSeries("60");
+    pass(MINUTE_MS);
+    await next();
+    expect(prometheus.seen).toHaveLength(2);
+    expect(await slowSources()).toEqual([]);
+  });
+
+  it("remembers it in the syncs that do not ask", async () => {
+    const {
+      sync: next,
+      slowSources,
+      journal,
+      pass,
+    } = await answering(LATE_MS, { everySeconds: 300 });
+    await next();
+    pass(MINUTE_MS);
+    await next();
+    expect(prometheus.seen).toHaveLength(1);
+    expect((await journal()).map(({ slow }) => slow?.length)).toEqual([1, 1]);
+    expect(await slowSources()).toEqual([named]);
+  });
+
+  it("stores nothing of a source that answers in less than half of its time", async () => {
+    const { sync: next, slowSources, journal } = await answering(100);
+    await next();
+    const evaluations = await journal();
+    expect(evaluations).toHaveLength(1);
+    expect(evaluations[0]).not.toHaveProperty("slow");
+    expect(await slowSources()).toEqual([]);
   });
 });
 

@@ -13,6 +13,7 @@ import { PODS_NOT_READY } from "./rules/pods-not-ready.ts";
 import { PODS_REFUSED } from "./rules/pods-refused.ts";
 import { POLICY_NEVER_BINDS } from "./rules/policy-never-binds.ts";
 import { SELECTORS_OVERLAP } from "./rules/selectors-overlap.ts";
+import { SLOW_SOURCE } from "./rules/slow-source.ts";
 import { SLOW_SYNC } from "./rules/slow-sync.ts";
 import { TARGET_NEVER_REACHED } from "./rules/target-never-reached.ts";
 import { THRESHOLD_OUT_OF_REACH } from "./rules/threshold-out-of-reach.ts";
@@ -32,6 +33,7 @@ export const DOCTOR_RULES: readonly DoctorRule[] = [
   THRESHOLD_OUT_OF_REACH,
   FALLBACK_CANNOT_ACT,
   HELD,
+  SLOW_SOURCE,
   SLOW_SYNC,
   MINIMUM_NEVER_LEFT,
   TARGET_NEVER_REACHED,

@@ -1,4 +1,5 @@
 import { matchesName } from "./access.ts";
+import { SECOND_MS } from "./time-text.ts";
 
 /**
  * A metric source outside the cluster, as an administrator registered it. A manifest only names it:
@@ -226,6 +227,27 @@ export const SOURCE_LIMITS = {
   caData: 20_000,
   fixedCharacters: 1_024,
 } as const;
+
+/** An answer of a registered source that came in time, and late. */
+export interface SlowAnswer {
+  readonly source: string;
+  /** From the request to its answer: of several requests the slowest. */
+  readonly seconds: number;
+  readonly timeoutSeconds: number;
+}
+
+/** The share of its time limit from which on an answer is slow. */
+const SLOW = 0.5;
+const TENTH_MS = 100;
+
+/** What is remembered of an answer that took so long; undefined where it was not slow. */
+export const slowAnswer = (
+  { name, timeoutSeconds }: Pick<MetricSourceRecord, "name" | "timeoutSeconds">,
+  tookMs: number,
+): SlowAnswer | undefined =>
+  tookMs >= SLOW * timeoutSeconds * SECOND_MS
+    ? { source: name, seconds: Math.round(tookMs / TENTH_MS) / 10, timeoutSeconds }
+    : undefined;
 
 /** True where autoscalers of this namespace of this cluster may ask the source. */
 export const mayAsk = (

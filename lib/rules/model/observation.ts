@@ -1,4 +1,5 @@
 import type { AutoscalerName } from "./ids.ts";
+import type { SlowAnswer } from "./metric-source.ts";
 import type { LabelIndex } from "./selector.ts";
 import type { Because } from "./decision.ts";
 
@@ -65,7 +66,7 @@ export interface ScaleRead {
 }
 
 export type Answer<Item> =
-  | { readonly kind: "answered"; readonly items: Item }
+  | { readonly kind: "answered"; readonly items: Item; readonly slow?: SlowAnswer }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 /** Key of a question inside its namespace, as `queryKey` makes it (query.ts). */

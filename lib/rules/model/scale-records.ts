@@ -15,6 +15,7 @@ import type {
   Namespace,
   PartitionName,
 } from "./ids.ts";
+import type { SlowAnswer } from "./metric-source.ts";
 import type { KnownRivals, Rival } from "./observation.ts";
 import type { TargetRef } from "./spec-common.ts";
 import type { InForce, OutsideSeries, SeenCount, Status, Windows } from "./windows.ts";
@@ -93,6 +94,13 @@ export interface ScaleEventRecord extends AutoscalerRef {
   readonly detail?: string;
 }
 
+/** A metric whose source answered slowly. */
+export interface SlowMetric extends SlowAnswer {
+  readonly metric: string;
+  /** Place in the list of the metrics. */
+  readonly at: number;
+}
+
 /** What would be done without a hold: a scale to `to`, or a hold for another reason. */
 export interface WithoutHold {
   readonly to?: number;
@@ -128,6 +136,8 @@ export interface Evaluation extends InForce {
   readonly failedRead?: FailedRead;
   /** Why the cluster refuses pods of the workload. Absent where its controller says nothing. */
   readonly podsRefused?: Because;
+  /** The metrics whose sources answered slowly. Absent where none did. */
+  readonly slow?: readonly SlowMetric[];
   /** Why the scale of this evaluation was refused. Absent where it was not refused. */
   readonly refused?: Refusal;
   /**

@@ -1,3 +1,4 @@
+import type { SlowAnswer } from "./metric-source.ts";
 import type { BoundSource, EffectiveBounds } from "./override.ts";
 
 /**
@@ -38,6 +39,11 @@ export interface KeptAnswer {
   /** Thousandths in decimal text, as windows are JSON. Absent for an answer without a value. */
   readonly milli?: string;
   readonly sampleMs?: number;
+  /**
+   * Present where the answer was slow. Pages do not hold it: an environment that begins learns it
+   * with the next answer.
+   */
+  readonly slow?: SlowAnswer;
 }
 
 /**

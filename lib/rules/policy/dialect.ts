@@ -2,6 +2,7 @@ import type { Decision } from "../model/decision.ts";
 import type { AutoscalerName, Namespace } from "../model/ids.ts";
 import type { Observation, ScaleRead, ScaleReading } from "../model/observation.ts";
 import type { Questions, RecommenderQuestion } from "../model/query.ts";
+import type { SlowMetric } from "../model/scale-records.ts";
 import type { ControllerSettings } from "../model/spec-common.ts";
 import type { AutoscalerSpec } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
@@ -60,6 +61,10 @@ export interface Dialect<Spec extends AutoscalerSpec> {
    * that have none.
    */
   readonly asksSources?: (spec: Spec) => readonly SourceUse[];
+  /**
+   * The metrics whose sources answered slowly. Absent for rules that have no registered sources.
+   */
+  readonly slowMetrics?: (input: RulesInput<Spec>) => readonly SlowMetric[];
   /** True where a monitor with the name of the autoscaler may stop all scaling. */
   readonly asksMonitor: (spec: Spec) => boolean;
   /** What must be asked of an external recommender, once the cluster was read. */

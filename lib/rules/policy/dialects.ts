@@ -1,9 +1,10 @@
 import type { ScaleReading } from "../model/observation.ts";
 import type { Questions, RecommenderQuestion } from "../model/query.ts";
+import type { SlowMetric } from "../model/scale-records.ts";
 import type { AutoscalerSpec, DialectName } from "../model/spec.ts";
 import type { Windows } from "../model/windows.ts";
 import type { RegisteredQuery } from "../sources/source.ts";
-import type { Dialect, KnownSoFar, SourceUse, SyncView } from "./dialect.ts";
+import type { Dialect, KnownSoFar, RulesInput, SourceUse, SyncView } from "./dialect.ts";
 import { HPA } from "./hpa/dialect.ts";
 import { MULTI_THRESHOLD } from "./multi-threshold/dialect.ts";
 import { NATIVE } from "./native/dialect.ts";
@@ -168,6 +169,10 @@ export const mayAskSources = (spec: AutoscalerSpec): boolean =>
 /** Every question to registered sources, due or not. */
 export const sourceUses = (spec: AutoscalerSpec): readonly SourceUse[] =>
   askDialect(spec, (dialect, own) => dialect.asksSources?.(own) ?? []);
+
+/** The metrics whose sources answered slowly. */
+export const slowMetrics = (input: RulesInput<AutoscalerSpec>): readonly SlowMetric[] =>
+  askDialect(input.spec, (dialect, spec) => dialect.slowMetrics?.({ ...input, spec }) ?? []);
 
 const NO_QUERIES: readonly RegisteredQuery[] = [];
 

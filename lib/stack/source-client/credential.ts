@@ -227,3 +227,9 @@ export const noSecret = ({ name }: MetricSourceRecord, error: unknown): string =
   if (isTidemarkError(error, "source.late")) return `${words}: it was not read in time`;
   return isTidemarkError(error) ? error.message : words;
 };
+
+/** The text of an error of AWS may name a role, so that only its code is shown. */
+export const noRole = ({ name }: MetricSourceRecord, error: unknown): string => {
+  const code = error instanceof Error ? foreignText(error.name) : "an error";
+  return `the role of source "${name}" cannot be assumed (${code}); its trust must name the role of the function sync, and the ExternalId of the source`;
+};

@@ -1,6 +1,5 @@
 import type { ClusterClient, ServiceAnswer } from "../cluster/cluster-client.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { foreignText } from "../../rules/model/foreign-text.ts";
 import { jsonIn } from "../../rules/model/json.ts";
 import {
   type MetricSourceRecord,
@@ -23,7 +22,7 @@ import {
 import { askingOf, refusalOf } from "../../rules/sources/sources.ts";
 import type { AwsSender, OwnAccount } from "./aws.ts";
 import { askChunk, chunksOf, type SendBatch } from "./batches.ts";
-import { type Credential, credentialReader, noSecret } from "./credential.ts";
+import { type Credential, credentialReader, noRole, noSecret } from "./credential.ts";
 import {
   directSender,
   type SendToSource,
@@ -34,6 +33,7 @@ import {
   QUESTIONS_PARALLEL,
   SLOW_MS,
 } from "./direct.ts";
+import { watched } from "./slow-answers.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 import { type FairGate, fairGate } from "../turns/gate.ts";
 import { OF_THE_MACHINE } from "../cluster/transport/exchange.ts";
@@ -216,12 +216,6 @@ const inTime = async <Made>(
   }
 };
 
-/** The text of an error of AWS may name a role, so that only its code is shown. */
-const noRole = ({ name }: MetricSourceRecord, error: unknown): string => {
-  const code = error instanceof Error ? foreignText(error.name) : "an error";
-  return `the role of source "${name}" cannot be assumed (${code}); its trust must name the role of the function sync, and the ExternalId of the source`;
-};
-
 const senderTo = (
   source: MetricSourceRecord,
   { cluster, getFromService }: AskContext,
@@ -323,16 +317,19 @@ const askAll = async (
     if (batch === undefined)
       return queries.map(async (query) => {
         const key = queryKey(query);
+        const watch = watched(source, way.send);
         const answer = await way.inTurn(way.flowOf(key), () =>
-          askOne(source, { query, asking }, way),
+          askOne(source, { query, asking }, { ...way, send: watch.send }),
         );
-        return told([[key, answer]]);
+        return told([[key, watch.marked(answer)]]);
       });
     const flowOf = (query: RegisteredQuery): string => way.flowOf(queryKey(query));
     return chunksOf(batch, queries).map(async (chunk) => {
+      const watch = watched(source, way.send);
       const send: SendBatch = (request, flow) =>
-        way.inTurn(flow, () => sendTo(source, () => request, way));
-      return told(await askChunk(batch, chunk, { send, clock: way.clock, flowOf }));
+        way.inTurn(flow, () => sendTo(source, () => request, { ...way, send: watch.send }));
+      const given = await askChunk(batch, chunk, { send, clock: way.clock, flowOf });
+      return told(given.map(([key, answer]) => [key, watch.marked(answer)]));
     });
   });
   return [...refused, ...(await Promise.all(answers.flat())).flat()];

@@ -6,9 +6,10 @@ import { nativeLevels } from "../shared/levels.ts";
 import { questionsOf } from "../shared/questions.ts";
 import { joinedStates } from "../shared/window-states.ts";
 import { behindNative, decideNative, NATIVE_WINDOWS } from "./decide.ts";
-import { dueQuestionOf } from "./metrics/kept-answers.ts";
+import { answeredSlowly, dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
+import { started } from "./steps/sync.ts";
 
 /** No sample of a metric that is there and fresh is so old. */
 const OLD_MS = MINUTE_MS;
@@ -39,6 +40,7 @@ export const NATIVE: Dialect<NativeSpec> = {
       const query = registeredQueryOf(source);
       return query ? [{ metric: name, at, query, ...(everyMs !== undefined && { everyMs }) }] : [];
     }),
+  slowMetrics: (input) => answeredSlowly(input.spec.metrics, started(input).known),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,

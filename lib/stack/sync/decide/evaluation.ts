@@ -4,6 +4,7 @@ import type { Answer, ApiFailure, Observation } from "../../../rules/model/obser
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import type { BoundsInForce } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
+import { slowMetrics } from "../../../rules/policy/dialects.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
 import type { Verdict, After } from "../hand-over.ts";
 
@@ -82,11 +83,19 @@ const addCircumstances = (
   made.generation = autoscaler.record.generation;
 };
 
-/** What costs more than the decision: the ready pods, and what is behind each metric. */
+/**
+ * What costs more than the decision: the ready pods, what is behind each metric, and which sources
+ * were slow.
+ */
 const behindOf = (verdict: Verdict, after: After): Partial<Evaluation> => {
   if (verdict.kind === "unevaluated") return {};
   const ready = readyPods(verdict.input.observation);
-  return { metrics: after.metricsOf(verdict), ...(ready !== undefined && { ready }) };
+  const slow = slowMetrics(verdict.input);
+  return {
+    metrics: after.metricsOf(verdict),
+    ...(ready !== undefined && { ready }),
+    ...(slow.length > 0 && { slow }),
+  };
 };
 
 /** The bounds that held: the manifest's where nothing else set any. */

@@ -6,8 +6,10 @@ import {
   type MeasuredSamples,
   valuesIn,
 } from "../../../model/observation.ts";
+import type { SlowAnswer } from "../../../model/metric-source.ts";
 import { queryKey } from "../../../model/query.ts";
 import type { NativeMetric } from "../../../model/spec-native.ts";
+import type { SlowMetric } from "../../../model/scale-records.ts";
 import type { KeptAnswer } from "../../../model/windows.ts";
 import type { RegisteredQuery } from "../../../sources/source.ts";
 import { isDated, registeredQueryOf } from "../../../sources/sources.ts";
@@ -42,18 +44,25 @@ export const knownAnswers = (
     const id = idOf(key);
     const given = valuesIn(observed, key);
     if (given?.kind === "failed") continue;
-    const known = given
-      ? keptOf(id, timed(query, given.items, nowMs), nowMs)
-      : usable(kept, id, metric, nowMs);
+    const fresh = given && { ...given, items: timed(query, given.items, nowMs) };
+    const known = fresh ? keptOf(id, fresh, nowMs) : usable(kept, id, metric, nowMs);
     if (known === undefined) continue;
-    answers.set(key, {
-      kind: "answered",
-      items: given ? timed(query, given.items, nowMs) : itemsOf(known),
-    });
+    answers.set(key, fresh ?? answerOf(known));
     if (metric.everyMs !== undefined) next.set(id, known);
   }
   return { answers, kept: [...next.values()] };
 };
+
+/** The metrics whose sources answered slowly, in this sync or when the kept answer was asked for. */
+export const answeredSlowly = (
+  metrics: readonly NativeMetric[],
+  { answers }: Pick<KnownAnswers, "answers">,
+): readonly SlowMetric[] =>
+  metrics.flatMap(({ name, source }, at) => {
+    const query = registeredQueryOf(source);
+    const answer = query && valuesIn(answers, queryKey(query));
+    return answer?.kind === "answered" && answer.slow ? [{ metric: name, at, ...answer.slow }] : [];
+  });
 
 const timed = (
   query: RegisteredQuery,
@@ -97,14 +106,22 @@ export const dueQuestionOf = (
 /** Share of `everySeconds` from which on a question is asked again. */
 const DUE_FROM = 0.9;
 
-const keptOf = (id: number, [item]: readonly MetricValue[], nowMs: number): KeptAnswer => ({
+const keptOf = (
+  id: number,
+  { items: [item], slow }: { readonly items: readonly MetricValue[]; readonly slow?: SlowAnswer },
+  nowMs: number,
+): KeptAnswer => ({
   id,
   askedMs: nowMs,
   ...(item && { milli: item.milli.toString(), sampleMs: item.timestampMs }),
+  ...(slow && { slow }),
 });
 
-const itemsOf = ({ milli, sampleMs = 0 }: KeptAnswer): readonly MetricValue[] =>
-  milli === undefined ? [] : [{ milli: BigInt(milli), timestampMs: sampleMs }];
+const answerOf = ({ milli, sampleMs = 0, slow }: KeptAnswer): Answer<readonly MetricValue[]> => ({
+  kind: "answered",
+  items: milli === undefined ? [] : [{ milli: BigInt(milli), timestampMs: sampleMs }],
+  ...(slow && { slow }),
+});
 
 /**
  * A number for a question, so that a page need not hold its text: FNV-1a in 52 bits. It is compared
