@@ -9,7 +9,6 @@ import { behindNative, decideNative, NATIVE_WINDOWS } from "./decide.ts";
 import { answeredSlowly, dueQuestionOf } from "./metrics/kept-answers.ts";
 import { NATIVE_EXPLANATIONS } from "./explanations.ts";
 import { afterNativeWrite, withNativeScale, withOutsideNativeChange } from "./steps/after-write.ts";
-import { started } from "./steps/sync.ts";
 
 /** No sample of a metric that is there and fresh is so old. */
 const OLD_MS = MINUTE_MS;
@@ -40,7 +39,8 @@ export const NATIVE: Dialect<NativeSpec> = {
       const query = registeredQueryOf(source);
       return query ? [{ metric: name, at, query, ...(everyMs !== undefined && { everyMs }) }] : [];
     }),
-  slowMetrics: (input) => answeredSlowly(input.spec.metrics, started(input).known),
+  slowMetrics: ({ spec, observation, windows, nowMs }) =>
+    answeredSlowly(spec.metrics, observation.answers, { kept: windows.memory.answers, nowMs }),
   asksMonitor: () => false,
   recommenderQuestion: () => undefined,
   decide: decideNative,

@@ -53,16 +53,30 @@ export const knownAnswers = (
   return { answers, kept: [...next.values()] };
 };
 
-/** The metrics whose sources answered slowly, in this sync or when the kept answer was asked for. */
+/**
+ * The metrics whose sources answered slowly, in this sync or when the kept answer was asked for.
+ * Every evaluation of a journal asks this, so that nothing is hashed where no answer was slow.
+ */
 export const answeredSlowly = (
   metrics: readonly NativeMetric[],
-  { answers }: Pick<KnownAnswers, "answers">,
-): readonly SlowMetric[] =>
-  metrics.flatMap(({ name, source }, at) => {
-    const query = registeredQueryOf(source);
-    const answer = query && valuesIn(answers, queryKey(query));
-    return answer?.kind === "answered" && answer.slow ? [{ metric: name, at, ...answer.slow }] : [];
+  observed: Answers,
+  { kept, nowMs }: { readonly kept: readonly KeptAnswer[] | undefined; readonly nowMs: number },
+): readonly SlowMetric[] => {
+  const keptSlow = (kept ?? []).filter(({ slow }) => slow);
+  return metrics.flatMap((metric, at) => {
+    const query = registeredQueryOf(metric.source);
+    if (query === undefined) return [];
+    const key = queryKey(query);
+    const given = valuesIn(observed, key);
+    const slow = given
+      ? slowOf(given)
+      : keptSlow.length > 0 && usable(keptSlow, idOf(key), metric, nowMs)?.slow;
+    return slow ? [{ metric: metric.name, at, ...slow }] : [];
   });
+};
+
+const slowOf = (answer: Answer<unknown>): SlowAnswer | undefined =>
+  answer.kind === "answered" ? answer.slow : undefined;
 
 const timed = (
   query: RegisteredQuery,
