@@ -2,6 +2,7 @@ import { OF_LIMITS } from "./limits.ts";
 import { OF_PODS } from "./pods.ts";
 import type { ReportGroup } from "./report.ts";
 import { OF_REST } from "./rest.ts";
+import { OF_ROLLOUTS } from "./rollouts.ts";
 import { OF_SCHEDULES } from "./schedules.ts";
 
 /** Every group of public reports that docs/compared.md has, in its order. */
@@ -9,5 +10,6 @@ export const REPORTS: readonly ReportGroup[] = [
   ...OF_PODS,
   ...OF_LIMITS,
   ...OF_REST,
+  ...OF_ROLLOUTS,
   ...OF_SCHEDULES,
 ];

@@ -1,4 +1,4 @@
-import type { Decision, GaugeWrite } from "../../../model/decision.ts";
+import type { Because, Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
 import type { SeenBehind } from "../../shared/metrics/details.ts";
 import { reasonOf } from "../../shared/scale-sentence.ts";
@@ -48,7 +48,7 @@ const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Dec
       ...decided,
       windows: windowsOf(sync, {}),
     };
-  const because = ending?.because ?? reasonOf(sync, metrics, REASONS);
+  const because = ending?.because ?? withPodsThere(reasonOf(sync, metrics, REASONS), sync);
   if (count === current)
     return {
       kind: "hold",
@@ -58,6 +58,20 @@ const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Dec
       windows: windowsOf(sync, { desiredReplicas: current }),
     };
   return { kind: "scale", to: count, trigger, because, ...decided, windows: windowsOf(sync, {}) };
+};
+
+/**
+ * Says of a count that comes from the pods that are there where it does, since the value then is no
+ * reason for it: "load 9455m of 10 asks for 11" (hpa.md 3.7).
+ */
+const withPodsThere = (because: Because, sync: HpaSync): Because => {
+  const { current, count, statusReplicas, steps, measurements } = sync;
+  if (count === current || statusReplicas === current) return because;
+  const wanted = steps.find(({ step }) => step === "propose")?.after;
+  const decides = measurements.find((one) => one.kind === "measured" && one.proposal === wanted);
+  if (decides?.kind !== "measured" || !decides.inside) return because;
+  const there = `within its tolerance an average takes the ${statusReplicas} pods of the status for the count, and the scale asks for ${current}`;
+  return { ...because, message: `${because.message}; ${there}` };
 };
 
 /** desiredReplicas keeps its value until a write has succeeded (hpa.md 2.9). */

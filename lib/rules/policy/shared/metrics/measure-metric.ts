@@ -297,6 +297,7 @@ const measuredTotal = (
     ratio: outcome.ratio,
     usageMilli: outcome.usageMilli,
     status: shown({ [member]: value }),
+    ...(outcome.inside && { inside: true }),
   };
 };
 

@@ -58,6 +58,11 @@ export interface Measured {
   readonly between?: boolean;
   /** The pods whose samples counted, where the metric is measured by pods. */
   readonly counted?: CountedPods;
+  /**
+   * A value that the replicas share is within its tolerance: it proposes the replicas of the status
+   * (hpa.md 3.7), which are more than the scale asks for while a rollout has its surge.
+   */
+  readonly inside?: true;
   /** The value with what was assumed for pods that gave none. */
   readonly assumed?: AssumedValue;
   /** What another value would propose; absent where no value can be put in the place of this one. */
@@ -116,6 +121,8 @@ export interface Proposal {
   readonly overflowed?: true;
   /** Absent where nothing was assumed. */
   readonly assumed?: Assumed;
+  /** As of a measurement. */
+  readonly inside?: true;
 }
 
 /** Two watermarks as people read them: "150m..400m". */

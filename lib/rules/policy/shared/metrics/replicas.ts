@@ -59,7 +59,7 @@ export const perReplicaReplicas = (
   const usageMilli =
     saturate && total >= BEYOND_I64 ? MAX_I64 : toI64(Math.ceil(total / statusReplicas));
   if (isInside(ratio, tolerance))
-    return { kind: "proposal", replicas: statusReplicas, usageMilli, ratio };
+    return { kind: "proposal", replicas: statusReplicas, usageMilli, ratio, inside: true };
   const wanted = Math.ceil(total / Number(targetMilli));
   return {
     kind: "proposal",
