@@ -167,13 +167,25 @@ describe("at-maximum", () => {
   });
 
   it("says what is missing, and the line with its value", () => {
-    const [found] = foundIn(at(3 * DAY_MS + 4 * HOUR_MS), "at-maximum");
+    const lastsMs = 3 * DAY_MS + 4 * HOUR_MS;
+    const [found] = foundIn({ ...at(lastsMs), createdMs: NOON - lastsMs }, "at-maximum");
     expect(found).toMatchObject({
       evidence:
         "more than the maximum of 12 has been wanted for 3 d 4 h, since 2026-02-26T08:00:00Z: up to 18",
       cost: "the load is above its target: up to 6 pods are missing",
       change: { field: "spec.maxReplicas", value: "12" },
     });
+  });
+
+  it("is known to last at least so long where it began before the days that are looked at", () => {
+    const since = (createdMs: number): string =>
+      foundIn({ ...at(3 * DAY_MS), createdMs }, "at-maximum")[0]?.evidence ?? "";
+    expect(since(NOON - 30 * DAY_MS)).toContain(
+      "has been wanted for at least 3 d, since 2026-02-26T12:00:00Z or before: up to 18",
+    );
+    expect(since(NOON - 3 * DAY_MS)).toContain(
+      "has been wanted for 3 d, since 2026-02-26T12:00:00Z: up to 18",
+    );
   });
 
   it("asks for the days only at the maximum, where more is wanted", () => {
@@ -230,6 +242,20 @@ describe("target-never-reached", () => {
     [0.49, 6 * DAY_MS, 0],
   ])("at most %d of the target in %d ms: %d", (ratio, lastsMs, findings) => {
     expect(foundIn(at(ratio, lastsMs), "target-never-reached")).toHaveLength(findings);
+  });
+
+  it.each<readonly [string, number, string]>([
+    ["Resource", 1, "write a lower target, or smaller requests"],
+    ["External", 1, "write a lower target"],
+    ["External", 2, "write a lower target, or remove the metric"],
+  ])("of %s, one of %d metrics, advises what there is to change", (type, count, advice) => {
+    const one = at(0.4);
+    const metrics = [measured({ ratio: 0.2, type }), measured({ name: "other" })].slice(0, count);
+    const [found] = foundIn(
+      { ...one, evaluation: evaluation({ metrics }) },
+      "target-never-reached",
+    );
+    expect(found?.change.advice).toBe(advice);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Sample } from "../model/scale-records.ts";
-import { DAY_MS } from "../model/time-text.ts";
+import { DAY_MS, utcText } from "../model/time-text.ts";
+import { lasted, type Patient } from "./patient.ts";
 
 /** Samples are further apart where the cluster could not be read, or nothing was synced. */
 const GAP_MS = 30 * 60_000;
@@ -18,6 +19,19 @@ export const lastsSince = (
     sinceMs = sample.atMs;
   }
   return sinceMs;
+};
+
+/**
+ * "for 3 d 4 h, since 2026-02-26T08:00:00Z". Of what was so in the first sample already, and began
+ * before what is looked at, only "at least" is known.
+ */
+export const lastsText = (
+  { createdMs, nowMs, days = [] }: Pick<Patient, "createdMs" | "nowMs" | "days">,
+  sinceMs: number,
+): string => {
+  const beganBefore = sinceMs === days[0]?.atMs && sinceMs - createdMs > GAP_MS;
+  const time = `${lasted(nowMs - sinceMs)}, since ${utcText(sinceMs)}`;
+  return beganBefore ? `at least ${time} or before` : time;
 };
 
 /** True where the samples begin and end far enough apart to say something of so many days. */

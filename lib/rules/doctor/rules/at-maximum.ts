@@ -1,9 +1,8 @@
 import type { Sample } from "../../model/scale-records.ts";
-import { DAY_MS, utcText } from "../../model/time-text.ts";
-import { highestOf, lastsSince } from "../days.ts";
+import { DAY_MS } from "../../model/time-text.ts";
+import { highestOf, lastsSince, lastsText } from "../days.ts";
 import { lineOf } from "../manifest-line.ts";
 import type { DoctorRule, Patient } from "../patient.ts";
-import { lasted } from "../patient.ts";
 
 /** So long at the maximum is no peak any more. */
 export const AT_MAXIMUM_MS = DAY_MS;
@@ -37,7 +36,7 @@ export const AT_MAXIMUM: DoctorRule = {
     const most = highestOf(cut, ({ wanted }) => wanted) ?? max;
     return [
       {
-        evidence: `more than the maximum of ${max} has been wanted for ${lasted(nowMs - sinceMs)}, since ${utcText(sinceMs)}: up to ${most}`,
+        evidence: `more than the maximum of ${max} has been wanted for ${lastsText(patient, sinceMs)}: up to ${most}`,
         cost: `the load is above its target: up to ${most - max} pods are missing`,
         change: {
           ...lineOf(patient.manifest, "spec.maxReplicas"),

@@ -1,9 +1,8 @@
 import type { Sample } from "../../model/scale-records.ts";
-import { HOUR_MS, utcText } from "../../model/time-text.ts";
-import { lastsSince } from "../days.ts";
+import { HOUR_MS } from "../../model/time-text.ts";
+import { lastsSince, lastsText } from "../days.ts";
 import { workloadPlace } from "../manifest-line.ts";
 import type { DoctorRule, Patient } from "../patient.ts";
-import { lasted } from "../patient.ts";
 
 /** Pods that are not ready for so long do not just start. */
 export const NOT_READY_MS = HOUR_MS;
@@ -29,7 +28,7 @@ export const PODS_NOT_READY: DoctorRule = {
     if (sinceMs === undefined || nowMs - sinceMs < NOT_READY_MS) return [];
     return [
       {
-        evidence: `${evaluation?.ready} of ${evaluation?.from} pods are ready, and fewer than the count have been for ${lasted(nowMs - sinceMs)}, since ${utcText(sinceMs)}`,
+        evidence: `${evaluation?.ready} of ${evaluation?.from} pods are ready, and fewer than the count have been for ${lastsText(patient, sinceMs)}`,
         cost: "the load is carried by fewer pods than the count says; pods that are not ready count as 0 for CPU",
         change: {
           ...workloadPlace(spec.target, "its pods"),

@@ -7,6 +7,9 @@ import { DAYS_BACK, isUnscaled } from "../patient.ts";
 /** A metric that stays below this share of its target never decided. */
 export const NEVER_ABOVE = 0.5;
 
+/** The types whose values are compared with what pods request. */
+const OF_REQUESTS: ReadonlySet<string> = new Set(["Resource", "ContainerResource"]);
+
 const isLow = (patient: Patient): boolean =>
   isUnscaled(patient) &&
   (patient.evaluation?.metrics ?? []).some(
@@ -35,7 +38,11 @@ export const TARGET_NEVER_REACHED: DoctorRule = {
               : "it decides nothing beside the other metrics",
           change: {
             ...levelLine(patient.manifest, at, all.length),
-            advice: "write a lower target or smaller requests, or remove the metric",
+            advice: [
+              "write a lower target",
+              ...(OF_REQUESTS.has(metric.type) ? ["smaller requests"] : []),
+              ...(all.length > 1 ? ["remove the metric"] : []),
+            ].join(", or "),
           },
         },
       ];
