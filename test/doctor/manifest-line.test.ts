@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { levelLine, lineOf } from "../../lib/rules/doctor/manifest-line.ts";
+import { levelLine, lineOf, metricLine } from "../../lib/rules/doctor/manifest-line.ts";
 
 const metricsOf = (...metrics: readonly object[]) => ({ spec: { maxReplicas: 12, metrics } });
 
@@ -51,6 +51,39 @@ describe("levelLine()", () => {
     ],
   ])("names the level of %s, where its form has it", (_form, metric, line) => {
     expect(levelLine(metricsOf(metric), 0, 1)).toEqual(line);
+  });
+
+  it.each([
+    [
+      "hpa",
+      { type: "Resource", resource: { name: "cpu", ...utilization } },
+      "resource.target.averageUtilization",
+      "60",
+    ],
+    [
+      "watermark",
+      { type: "External", external: { highWatermark: "400" } },
+      "external.highWatermark",
+      "400",
+    ],
+  ])("names the level inside the rules %s of a PodAutoscaler", (rules, metric, field, value) => {
+    const manifest = { spec: { rules, [rules]: { metrics: [metric] } } };
+    expect(levelLine(manifest, 0, 1)).toEqual({
+      field: `spec.${rules}.metrics[0].${field}`,
+      value,
+    });
+    expect(metricLine(manifest, 0, 1)).toEqual({ field: `spec.${rules}.metrics[0]` });
+  });
+
+  it.each([
+    ["spec.cpuUtilization.targetPercentage", { cpuUtilization: { targetPercentage: 60 } }],
+    [
+      "spec.hpa.cpuUtilization.targetPercentage",
+      { hpa: { cpuUtilization: { targetPercentage: 60 } } },
+    ],
+  ])("names %s of the first design", (field, spec) => {
+    expect(levelLine({ spec }, 0, 1)).toEqual({ field, value: "60" });
+    expect(metricLine({ spec }, 0, 1)).toEqual({ field, value: "60" });
   });
 
   it("names the one field of an HPA of v1, and the list where the numbers differ", () => {

@@ -422,11 +422,38 @@ describe("metrics that are missing", () => {
 
   it("names the line of the metric for every other reason", () => {
     const one = failed("no metrics returned from resource metrics API");
-    expect(foundIn(one, "metric-missing")[0]?.change).toMatchObject({
-      field: "spec.metrics[0].target",
-      value: "60",
-    });
+    expect(foundIn(one, "metric-missing")[0]?.change).toMatchObject({ field: "spec.metrics[0]" });
     expect(foundIn(one, "requests-missing")).toEqual([]);
+  });
+});
+
+describe("old-samples", () => {
+  const pods = { matched: 4, oldestSeconds: 600 };
+  const change = (manifest: object) =>
+    foundIn(
+      patient({ manifest, evaluation: evaluation({ metrics: [measured({ pods })] }) } as never),
+      "old-samples",
+    )[0]?.change;
+
+  it("names maxAgeSeconds where the rules have it, and else the metric", () => {
+    expect(change(manifestOf())).toMatchObject({
+      field: "spec.metrics[0].maxAgeSeconds",
+      advice: expect.stringMatching(/^write 180, /),
+    });
+    const metrics = [{ name: "cpu", resource: { name: "cpu" }, target: "60", maxAgeSeconds: 900 }];
+    expect(change(manifestOf({ metrics }))).toMatchObject({ value: "900" });
+    const { scaleTargetRef } = hpaOf({}).spec;
+    const head = { scaleTargetRef, minReplicas: 2, maxReplicas: 12 };
+    const inside = { ...head, rules: "hpa", hpa: { metrics: hpaOf({}).spec.metrics } };
+    for (const other of [hpaOf({}), { ...manifestOf(), spec: inside }])
+      expect(change(other)).toMatchObject({
+        field: expect.stringMatching(/^spec\.(hpa\.)?metrics\[0\]$/),
+        advice: expect.stringContaining("convert --pods owned"),
+      });
+    const old = { ...head, targetCPUUtilizationPercentage: 60 };
+    expect(change({ ...hpaOf({}), apiVersion: "autoscaling/v1", spec: old })).toMatchObject({
+      field: "spec.targetCPUUtilizationPercentage",
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { levelLine, workloadPlace } from "../manifest-line.ts";
+import { metricLine, workloadPlace } from "../manifest-line.ts";
 import type { DoctorRule, DoctorFinding, Patient } from "../patient.ts";
 
 /** How the rules of all dialects begin this sentence. */
@@ -48,7 +48,7 @@ export const METRIC_MISSING: DoctorRule = {
         evidence: `${name} is missing: ${message}`,
         cost: NOTHING_SHRINKS,
         change: {
-          ...levelLine(patient.manifest, at, patient.evaluation?.metrics.length ?? 0),
+          ...metricLine(patient.manifest, at, patient.evaluation?.metrics.length ?? 0),
           advice: "`tidemark cluster check CLUSTER` or `tidemark source list` looks at the source",
         },
       }),

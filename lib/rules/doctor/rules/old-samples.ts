@@ -1,6 +1,6 @@
 import type { MetricOutcome } from "../../model/decision.ts";
-import { levelLine } from "../manifest-line.ts";
-import type { DoctorRule } from "../patient.ts";
+import { lineOf, metricLine } from "../manifest-line.ts";
+import type { DoctorRule, ManifestChange, Patient } from "../patient.ts";
 import { lasted } from "../patient.ts";
 
 /** Metrics servers measure every 15 to 60 seconds: an older value has missed several rounds. */
@@ -26,12 +26,25 @@ export const OLD_SAMPLES: DoctorRule = {
         {
           evidence: `the oldest sample of ${metric.name} is ${lasted(seconds * 1_000)} old`,
           cost: "the count follows the load so much later, up and down",
-          change: {
-            ...levelLine(patient.manifest, at, all.length),
-            advice:
-              "look at the source: a metrics server that stands still, a scrape that fails; a PodAutoscaler refuses old values of a registered source with maxAgeSeconds",
-          },
+          change: changeOf(patient.manifest, at, all.length),
         },
       ];
     }),
+};
+
+const SOURCE = "look at the source: a metrics server that stands still, a scrape that fails";
+
+/** A metric of native rules can refuse an old value. Other rules write the type of each metric. */
+const changeOf = (manifest: Patient["manifest"], at: number, of: number): ManifestChange => {
+  const { field, value } = metricLine(manifest, at, of);
+  const isNative = value === undefined && lineOf(manifest, `${field}.type`).value === undefined;
+  return isNative
+    ? {
+        ...lineOf(manifest, `${field}.maxAgeSeconds`),
+        advice: `write ${OLD_SECONDS}, so that an older value is missing and nothing shrinks on it; and ${SOURCE}`,
+      }
+    : {
+        field,
+        advice: `${SOURCE}; a PodAutoscaler (\`tidemark convert --pods owned\`) counts a pod with an older sample as one without`,
+      };
 };

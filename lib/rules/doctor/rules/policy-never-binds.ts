@@ -7,7 +7,7 @@ import {
   type Way,
 } from "../../policy/shared/never-binds.ts";
 import type { DoctorRule, DoctorFinding, Patient } from "../patient.ts";
-import { lineOf } from "../manifest-line.ts";
+import { partOf } from "../manifest-line.ts";
 
 export const POLICY_NEVER_BINDS: DoctorRule = {
   name: "policy-never-binds",
@@ -15,7 +15,7 @@ export const POLICY_NEVER_BINDS: DoctorRule = {
   ofManifest: true,
   finds: "a policy of scaleUp or scaleDown leads past the bounds in one step",
   examine: (patient) =>
-    ["spec.behavior", "spec"].flatMap((place) =>
+    ["spec.behavior", "spec.hpa.behavior", "spec"].flatMap((place) =>
       (["scaleUp", "scaleDown"] as const).flatMap((way) => findingsAt(patient, place, way)),
     ),
 };
@@ -25,20 +25,18 @@ const findingsAt = (
   place: string,
   way: Way,
 ): readonly DoctorFinding[] => {
-  const parent = place === "spec" ? manifest["spec"] : asObject(manifest["spec"])["behavior"];
-  const policies = asList(asObject(asObject(parent)[way])["policies"]).map(asObject);
+  const policies = asList(partOf(manifest, `${place}.${way}.policies`)).map(asObject);
   return policies.flatMap((raw, at) => {
     const policy = policyOf(raw);
     if (!policy || isDefaultPolicy(policy)) return [];
     const why = pastTheBounds(policy, way, spec);
     if (why === undefined) return [];
-    const { field } = lineOf(manifest, `${place}.${way}.policies[${at}]`);
     return [
       {
         evidence: `the policy of ${policy.value} ${policy.type} limits nothing: ${why}`,
         cost: "the direction is as fast as without it, and looks limited",
         change: {
-          field,
+          field: `${place}.${way}.policies[${at}]`,
           value: JSON.stringify(raw),
           advice: "write a smaller value, or remove the policy",
         },
