@@ -6,12 +6,12 @@ export const SLOW_SOURCE: DoctorRule = {
   name: "slow-source",
   severity: "advice",
   finds: "a registered source took half of its time limit or more for its last answer",
-  examine: ({ evaluation, manifest }) =>
-    (evaluation?.slow ?? []).map(({ metric, at, source, seconds, timeoutSeconds }) => ({
+  examine: (patient) =>
+    (patient.evaluation?.slow ?? []).map(({ metric, at, source, seconds, timeoutSeconds }) => ({
       evidence: `source "${source}" took ${seconds} s of its time limit of ${timeoutSeconds} s to answer metric "${metric}"`,
       cost: "each sync that asks it waits so long; beyond the limit the metric is missing, and nothing shrinks",
       change: {
-        ...lineOf(manifest, `spec.metrics[${at}].everySeconds`),
+        ...lineOf(patient.manifest, `spec.metrics[${at}].everySeconds`),
         advice: `write a larger everySeconds or a query that reads less; or an administrator raises timeoutSeconds of source "${source}" (\`tidemark source put --timeout-seconds\`, at most ${SOURCE_LIMITS.timeoutSeconds.most})`,
       },
     })),
