@@ -78,6 +78,37 @@ describe("tidemark replay --trace", () => {
     expect(out).toMatch(/^replica-hours +94$/m);
   });
 
+  it("makes the price of a pod from what it asks for and the prices of a vCPU and a GB", async () => {
+    const dollars = async (words: string) =>
+      JSON.parse((await replayed(`-o json ${words}`, ["hpa.yaml"])).out).policies[0].dollars;
+    // Half a vCPU at 0.04, and two GB at 0.005.
+    expect(await dollars("--price vcpu=0.04,gb=0.005 --requests cpu=500m,memory=2Gi")).toBe(
+      await dollars("--price 0.03"),
+    );
+    expect(await dollars("--price vcpu=0.04 --requests cpu=2,memory=2Gi")).toBe(
+      await dollars("--price 0.08"),
+    );
+  });
+
+  it.each([
+    ["--requests cpu=1", 'Cannot use --requests "cpu=1" without a price'],
+    ["--price 1 --requests cpu=1", 'Cannot use --requests "cpu=1" with --price "1"'],
+    [
+      "--price gb=1 --requests cpu=1",
+      'Cannot price "gb": --requests "cpu=1" has no amount of memory',
+    ],
+    [
+      "--price gb=1 --requests memory=many",
+      'Cannot price "gb": --requests "memory=many" has no amount',
+    ],
+    ["--price gb=1", 'Cannot read --requests "": give what a pod asks for'],
+    ["--price tb=1 --requests memory=1", 'Cannot read --price "tb=1": give the dollars'],
+    ["--price gb=1,gb=2 --requests memory=1", 'Cannot read --price "gb=1,gb=2": give the dollars'],
+    ["--price -1", 'Cannot read --price "-1": give the dollars'],
+  ])("refuses %s", async (words, message) => {
+    expect((await replayed(words, ["hpa.yaml"])).err).toContain(message);
+  });
+
   it("refuses a load of which too little is counted", async () => {
     write("short.csv", `timestamp,value\n${START_SECONDS},1\n${START_SECONDS + 60},2\n`);
     const { code, err } = await replayed("", ["hpa.yaml"], "short.csv");

@@ -12,7 +12,7 @@ import { ageText } from "../../stack/report/duration-text.ts";
 import { aligned } from "../output/text-table.ts";
 import { rangeMs } from "../options/time-options.ts";
 import type { CandidatePolicy } from "../replay/candidates.ts";
-import { pricePerHour } from "../replay/price.ts";
+import { type PriceOptions, pricePerHour } from "../replay/price.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { readReplayed } from "../replay/read-history.ts";
 import {
@@ -37,12 +37,11 @@ import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
 import { usage } from "../usage-error.ts";
 import { countedWords, type ReplayOutput } from "./replay.ts";
 
-export interface HistoryReplayOptions {
+export interface HistoryReplayOptions extends PriceOptions {
   readonly since?: string;
   readonly until?: string;
   readonly podStart?: string;
   readonly podIdle?: string;
-  readonly price?: string;
   readonly failIf?: string;
   readonly anyway?: true;
   readonly output: ReplayOutput;
@@ -178,7 +177,7 @@ const replayedOne = async (
 ): Promise<Drawn> => {
   const others = candidates.map(({ label, admitted: { spec } }) => ({ label, spec }));
   const replayed = await readAndReplay(session, resource, options, others, replaying);
-  const drawn = reportOf(replayed, candidates, pricePerHour(options.price));
+  const drawn = reportOf(replayed, candidates, pricePerHour(options));
   if (candidates.length > 0 && !options.anyway) refuseUnlike(replayed);
   return drawn;
 };

@@ -11,7 +11,7 @@ import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { type CandidatePolicy, readCandidates, targetText } from "../replay/candidates.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
-import { pricePerHour } from "../replay/price.ts";
+import { type PriceOptions, pricePerHour } from "../replay/price.ts";
 import { shareShown, withReplays } from "../replay/replay-threads.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
@@ -20,9 +20,8 @@ import { readTraceInput, type TraceInput, type TraceOptions } from "../replay/tr
 import type { FileOptions } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
 
-export interface TraceReplayOptions extends FileOptions, TraceOptions {
+export interface TraceReplayOptions extends FileOptions, TraceOptions, PriceOptions {
   readonly period?: string;
-  readonly price?: string;
   readonly failIf?: string;
   readonly validate: Validation;
   readonly output: ReplayOutput;
@@ -39,7 +38,7 @@ export const replayTrace = async (
   options: TraceReplayOptions,
 ): Promise<void> => {
   const periodMs = lengthMs("--period", options.period ?? "15s");
-  const price = pricePerHour(options.price);
+  const price = pricePerHour(options);
   const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
   const candidates = await readCandidates(printer, options, io.stdin);
   const input = await readTraceInput(options);

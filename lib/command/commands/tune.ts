@@ -6,7 +6,7 @@ import { text } from "../../stack/report/printed.ts";
 import type { CommandSurroundings, Printer } from "../io.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { readCandidates } from "../replay/candidates.ts";
-import { pricePerHour } from "../replay/price.ts";
+import { type PriceOptions, pricePerHour } from "../replay/price.ts";
 import { barText, type ReplayThreads, startReplayThreads } from "../replay/replay-threads.ts";
 import { readTraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
@@ -16,11 +16,10 @@ import { type SearchSize, SHORT_SEARCH, searched, WHOLE_SEARCH } from "../tune/s
 import { type TuneSubject, tracedSubject } from "../tune/subject.ts";
 import { usage } from "../usage-error.ts";
 
-export interface TuneOptions {
+export interface TuneOptions extends PriceOptions {
   readonly keep?: string;
   readonly days?: string;
   readonly seed?: string;
-  readonly price?: string;
   readonly write?: string;
   readonly quick?: true;
   readonly objective: Objective;
@@ -122,10 +121,10 @@ const byObjective = (report: TuneReport, objective: Objective): TuneReport => {
 };
 
 /** Reads the options of a search. Throws a usage error with the option. */
-export const askedTune = ({ keep, seed, price }: TuneOptions): AskedTune => ({
+export const askedTune = ({ keep, seed, ...priced }: TuneOptions): AskedTune => ({
   kept: keptBy(keep),
   seed: seedOf(seed),
-  price: pricePerHour(price),
+  price: pricePerHour(priced),
 });
 
 const keptBy = (keep: string | undefined): AskedTune["kept"] => {

@@ -109,7 +109,14 @@ const withLoad = (command: Command): Command =>
       "what the value of this metric is: shared by the pods, total, or the backlog that waits (repeatable)",
       repeatable,
     )
-    .option("--price <dollars>", "what a pod costs in an hour")
+    .option(
+      "--price <dollars>",
+      "what a pod costs in an hour, or vcpu=0.04,gb=0.0045: what a vCPU and a GB of --requests cost in an hour",
+    )
+    .option(
+      "--requests <amounts>",
+      "with such a --price: what a pod asks for, such as cpu=500m,memory=1Gi",
+    )
     .option("--period <duration>", "with --trace: time from one sync to the next (default: 15s)")
     .option(
       "--warm-up <duration>",
