@@ -16,7 +16,7 @@ import { isUse, type MetricModel, type ReplayedMetric, SCRAPE_MS } from "./load.
 import { POD_SELECTOR } from "./pods.ts";
 import { beganMs, type Recorded, readyOf, sampledSeries } from "./recorded.ts";
 import type { Series } from "./series.ts";
-import type { NotReplayed } from "./traced.ts";
+import { delayRefused, type NotReplayed } from "./traced.ts";
 
 /** The models that a person chose, by the name of the metric. */
 export type ChosenModels = ReadonlyMap<string, MetricModel["kind"]>;
@@ -138,14 +138,12 @@ const modelWith = ({ measure }: MetricLevel, { kind, load, idle }: RecordedLoad)
   return { kind, load, eachMilli, idleMilli, mostMilli: Number.POSITIVE_INFINITY, at: "once" };
 };
 
-/** Words of names whose values do not follow from a load and the number of pods. */
-const DELAY = /latenc|duration|response|_seconds|quantile|\bp9\d/i;
-
 /** How the value of a metric follows from a load; why it does not, where nobody chose a model. */
 const modelOf = (
-  { name, source, measure }: MetricLevel,
+  level: MetricLevel,
   chosen: MetricModel["kind"] | undefined,
 ): RecordedLoad["kind"] | NotReplayed => {
+  const { name, source, measure } = level;
   if (chosen === "shared" || chosen === "total") return chosen;
   if (source.type === "Sqs" || chosen === "backlog")
     return {
@@ -159,12 +157,8 @@ const modelOf = (
       of: name,
       why: `the use of ${source.name} does not follow from a load; --model ${name}=shared takes it to`,
     };
-  const asked = "query" in source ? String(source.query) : name;
-  if (DELAY.test(asked))
-    return {
-      of: name,
-      why: `a delay does not follow from a load and the number of pods; --model ${name}=shared takes it to`,
-    };
+  const [refused] = delayRefused(level);
+  if (refused) return refused;
   return sourceOf(source).samplesOf === "pods" || measure === "Total" ? "shared" : "total";
 };
 

@@ -44,7 +44,10 @@ export const tracedMetrics = (
   | { readonly metrics: readonly ReplayedMetric[] }
   | { readonly refused: readonly NotReplayed[] } => {
   const levels = levelsOf(spec);
-  const refused = levels.flatMap((level) => refusalOf(level));
+  const refused = levels.flatMap((level) => [
+    ...refusalOf(level),
+    ...(traced.models.has(level.name) ? [] : delayRefused(level)),
+  ]);
   if (levels.length === 0)
     return { refused: [{ of: "spec", why: "it has no metric, so no load says what it does" }] };
   if (refused.length > 0) return { refused };
@@ -64,6 +67,20 @@ const refusalOf = (level: MetricLevel): readonly NotReplayed[] => {
   return "selector" in source && source.selector !== undefined && hasLabels(source.selector)
     ? [{ of: level.name, why: "it is measured on other pods, whose load is not recorded" }]
     : [];
+};
+
+/** Words of names whose values do not follow from a load and the number of pods. */
+const DELAY = /latenc|duration|response|_seconds|quantile|\bp9\d/i;
+
+/** Why a metric that is a delay by its name is not replayed, where nobody chose a model. */
+export const delayRefused = ({ name, source }: MetricLevel): readonly NotReplayed[] => {
+  if (!DELAY.test("query" in source ? String(source.query) : name)) return [];
+  return [
+    {
+      of: name,
+      why: `a delay does not follow from a load and the number of pods; --model ${name}=shared takes it to`,
+    },
+  ];
 };
 
 const hasLabels = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>

@@ -109,6 +109,19 @@ describe("tidemark replay --trace", () => {
     expect((await replayed(words, ["hpa.yaml"])).err).toContain(message);
   });
 
+  it("refuses a delay, unless it is said how it follows from the load", async () => {
+    const target = { type: "AverageValue", averageValue: "30" };
+    const external = { metric: { name: "http_latency_p95" }, target };
+    write("delay.yaml", hpa({ metrics: [{ type: "External", external }] }));
+    const { code, err } = await replayed("", ["delay.yaml"]);
+    expect(code).toBe(2);
+    expect(err).toContain(
+      'Cannot replay "http_latency_p95" of "delay.yaml": a delay does not follow from a load and the number of pods; --model http_latency_p95=shared takes it to',
+    );
+    const chosen = await replayed("--model http_latency_p95=total", ["delay.yaml"]);
+    expect([chosen.code, chosen.err]).toEqual([0, ""]);
+  });
+
   it("refuses a load of which too little is counted", async () => {
     write("short.csv", `timestamp,value\n${START_SECONDS},1\n${START_SECONDS + 60},2\n`);
     const { code, err } = await replayed("", ["hpa.yaml"], "short.csv");
