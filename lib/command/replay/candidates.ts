@@ -12,7 +12,6 @@ import { decimalText } from "../../rules/model/quantity.ts";
 import type { AutoscalerSpec, Validation } from "../../rules/model/spec.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { levelsOf } from "../../rules/policy/dialects.ts";
-import { ageText } from "../../stack/report/duration-text.ts";
 import type { CommandIo, Printer } from "../io.ts";
 import { type FileOptions, readSources } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
@@ -66,16 +65,10 @@ export const metricsOrThrow = (
   );
 };
 
-/** Less than this says nothing of a policy. */
-const SHORTEST_MS = 5 * MINUTE_MS;
-
-/** Throws a usage error where too little is left to be counted. `what` to do about it. */
+/** Throws a usage error where no whole minute is counted. `what` to do about it. */
 export const refuseShort = (of: string, { fromMs, untilMs }: TimeSpan, what: string): void => {
-  const lengthMs = untilMs - fromMs;
-  if (lengthMs < SHORTEST_MS)
-    throw usage(
-      `Cannot use the load of "${of}": ${ageText(lengthMs)} of it are counted, and ${ageText(SHORTEST_MS)} are the least; ${what}`,
-    );
+  if (Math.floor(untilMs / MINUTE_MS) > Math.ceil(fromMs / MINUTE_MS)) return;
+  throw usage(`Cannot use the load of "${of}": no whole minute of it is counted; ${what}`);
 };
 
 /** The container that the policies measure: a load is of one. */
