@@ -11,6 +11,9 @@ const MUTATION_RUNS = 50;
  */
 const TIMES = Number(process.env["PROPERTY_RUNS"] ?? 1);
 
+/** True at night, when all of what is recorded is played, and not a part of it. */
+export const AT_NIGHT = TIMES > 1;
+
 /** How often a property is played: so many times in `npm test`. */
 export const runs = (inTest: number) =>
   UNDER_MUTATION

@@ -645,6 +645,32 @@ describe("observe() looks for rivals", () => {
     ).toEqual([]);
   });
 
+  it("finds kinds of one group by the version that has each, also where the group prefers another", async () => {
+    server.documents.set("/apis/datadoghq.com", {
+      versions: ["v2alpha1", "v1alpha2", "v1alpha1"].map((version) => ({ version })),
+      preferredVersion: { version: "v2alpha1" },
+    });
+    server.collections.set("/apis/datadoghq.com/v1alpha1/watermarkpodautoscalers", [hpa("tide")]);
+    const datadog = (name: string, policy: object) => ({
+      metadata: { namespace: "shop", name },
+      spec: {
+        targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        ...policy,
+      },
+    });
+    server.collections.set("/apis/datadoghq.com/v1alpha2/datadogpodautoscalers", [
+      datadog("pods", { applyPolicy: { mode: "Apply" } }),
+      datadog("without-policy", {}),
+      datadog("rehearsal", { applyPolicy: { mode: "Preview" } }),
+      datadog("old-rehearsal", { policy: { applyMode: "None" } }),
+    ]);
+    expect(await rivalsOf()).toEqual([
+      "WatermarkPodAutoscaler tide",
+      "DatadogPodAutoscaler pods",
+      "DatadogPodAutoscaler without-policy",
+    ]);
+  });
+
   describe("and a ScaledObject that KEDA has paused", () => {
     const owned = hpa("keda-hpa-queue", {
       ownerReferences: [{ kind: "ScaledObject", name: "queue" }],

@@ -47,7 +47,7 @@ describe.skipIf(!HAS_REDIS)("npm start with a Redis of Debian", { timeout: 180_0
   it("scales from zero by a list, and back to zero once it is empty", async () => {
     await run(1);
     const url = `redis://127.0.0.1:${redis.port}`;
-    const where = ["--for-cluster", "*", "--for-namespace", "*", "--private"];
+    const where = ["--for-cluster", "*", "--for-namespace", "*", "--private", "--key", "jobs"];
     const put = await inside([
       ...["source", "put", "cache", "--kind", "redis", "--url", url, ...where, ...data()],
     ]);

@@ -36,10 +36,14 @@ const asked = async (
 ): Promise<readonly (number | string | undefined)[]> => {
   const client = sourceClient({ clock: Date.now, ownAddresses });
   version += 1;
-  const answers = await client.ask(sourceRecord({ kind: "redis", version, ...source }), queries, {
-    cluster: "eu-1",
-    leftMs: () => 5_000,
-  });
+  const answers = await client.ask(
+    sourceRecord({ kind: "redis", version, keys: ["*", "db1/*", "db3/*", "db999/*"], ...source }),
+    queries,
+    {
+      cluster: "eu-1",
+      leftMs: () => 5_000,
+    },
+  );
   client.close();
   return queries.map((query) => {
     const answer = answers.get(queryKey(query));
@@ -82,6 +86,32 @@ describe.skipIf(!HAS_REDIS)("a Redis of Debian", () => {
         keys.map((key) => question(key)),
       ),
     ).toEqual([3, 2, 4, 1, 3, 1, 0]);
+  });
+
+  it("says nothing of a key, a stream or a database that the source does not allow", async () => {
+    const keys = ["jobs", "ev*"];
+    const questions = [
+      question("jobs"),
+      question("set"),
+      question("jobs", { database: 3 }),
+      group("events", "workers"),
+      group("jobs2", "workers"),
+    ];
+    expect(await asked({ url: url(), keys }, questions)).toEqual([
+      3,
+      'source "main" does not allow key "set"',
+      'source "main" does not allow key "db3/jobs"',
+      2,
+      'source "main" does not allow key "jobs2"',
+    ]);
+    expect(await asked({ url: url(), keys: [] }, [question("jobs")])).toEqual([
+      'source "main" does not allow key "jobs"',
+    ]);
+    expect(await asked({ url: url(), keys: ["db3/j*"] }, questions.slice(0, 3))).toEqual([
+      'source "main" does not allow key "jobs"',
+      'source "main" does not allow key "set"',
+      1,
+    ]);
   });
 
   it("says what a group has read and not acknowledged, and what it has not read", async () => {

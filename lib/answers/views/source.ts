@@ -85,6 +85,10 @@ const registered = {
       "of prometheus: true where an answer with warnings counts, from which a part may be missing",
     )
     .exactOptional(),
+  keys: z
+    .array(text)
+    .describe("of redis and redis-cluster: patterns of the keys that may be counted")
+    .exactOptional(),
 } satisfies FieldsOf<RegisteredSource>;
 
 export const source = z.object({ name: text, ...registered, updatedAt: time, updatedBy: text });

@@ -147,7 +147,15 @@ const commandLines = (
 type Option = readonly [option: string, value?: string];
 
 const optionsOf = (source: DiscoveredSource, clusters: readonly string[]): readonly Option[] => {
-  const { place, service, namespaces, queues = [], metricNamespaces = [], search } = source;
+  const {
+    place,
+    service,
+    namespaces,
+    queues = [],
+    keys = [],
+    metricNamespaces = [],
+    search,
+  } = source;
   const pairs = (option: string, some: Readonly<Record<string, string>> = {}): readonly Option[] =>
     Object.entries(some).map(([name, value]) => [option, `${name}=${value}`]);
   const each = (option: string, values: readonly string[]): readonly Option[] =>
@@ -163,6 +171,7 @@ const optionsOf = (source: DiscoveredSource, clusters: readonly string[]): reado
           ["--external-id", source.name],
         ] as const)),
     ...each("--queue", queues),
+    ...each("--key", keys),
     ...each("--metric-namespace", metricNamespaces),
     ...(search ? [["--search"] as const] : []),
     ...pairs("--header", place.headers),

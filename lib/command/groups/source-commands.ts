@@ -37,7 +37,7 @@ type Text =
   | "maxMetrics"
   | "maxDollars";
 type TextOfAws = "awsRegion" | "role" | "externalId" | "workspace" | "maxSamples";
-type Repeated = "queue" | "metricNamespace" | "account" | "header" | "parameter";
+type Repeated = "queue" | "key" | "metricNamespace" | "account" | "header" | "parameter";
 
 interface PutOptions
   extends ScopeOptions,
@@ -94,6 +94,11 @@ export const sourceCommands = (
     .option(
       "--queue <pattern>",
       "queues that may be counted: orders, 'orders-*' or ACCOUNT/PATTERN; repeatable",
+      repeatable,
+    )
+    .option(
+      "--key <pattern>",
+      "keys of a Redis that may be counted: 'jobs:*', or 'db3/jobs:*' of database 3; repeatable",
       repeatable,
     )
     .option(
@@ -281,6 +286,7 @@ const newSource = (name: string, options: PutOptions): NewSource => ({
     maxDollars: numberIn(options.maxDollars),
     private: options.private,
     partialAnswers: options.partialAnswers,
+    keys: options.key,
   }),
   clusters: options.forCluster,
   namespaces: options.forNamespace,

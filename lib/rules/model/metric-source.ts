@@ -43,6 +43,11 @@ export interface RegisteredSource {
    * it, as where Thanos or Mimir did not reach a store.
    */
   readonly partialAnswers?: boolean;
+  /**
+   * `redis` and `redis-cluster`: patterns of the keys whose items may be counted: "jobs:*" in
+   * database 0, or "db3/jobs:*" in database 3.
+   */
+  readonly keys?: readonly string[];
 }
 
 export const SOURCE_KINDS = [
@@ -117,6 +122,32 @@ export const mayCountQueue = (
     return of === account && matchesName(name ?? "", queue);
   });
 };
+
+const DATABASE = /^db(\d{1,4})\//;
+
+/** How the keys of a source write a key: with its database, where it is not 0. */
+export const keyText = ({ key, database }: KeyPlace): string =>
+  database === 0 && !DATABASE.test(key) ? key : `db${database}/${key}`;
+
+/** Reads what `keyText` writes, or a pattern of it. */
+export const keyIn = (text: string): KeyPlace => {
+  const [prefix = "", database = "0"] = DATABASE.exec(text) ?? [];
+  return { key: text.slice(prefix.length), database: Number(database) };
+};
+
+interface KeyPlace {
+  readonly key: string;
+  readonly database: number;
+}
+
+/**
+ * True where the source may count the items of the key. A Redis that several teams share would
+ * otherwise show each of them how much the others have.
+ */
+export const mayCountKey = (
+  { keys = [] }: Pick<RegisteredSource, "keys">,
+  { key, database }: KeyPlace,
+): boolean => keys.map(keyIn).some((of) => of.database === database && matchesName(of.key, key));
 
 /** True where the source may read metrics of this namespace of CloudWatch. */
 export const mayReadNamespace = (

@@ -1,6 +1,7 @@
 import {
   type AwsPlace,
   accountOf,
+  keyIn,
   type MetricSourceRecord,
   SOURCE_LIMITS,
   type SourceKind,
@@ -59,12 +60,11 @@ const PROMQL = {
 const REDIS = {
   asks: "redis",
   // A key that does not exist has no items, which any server can say.
-  fieldsOf: (_source, { queue = "tidemark-check" }) => ({
-    key: queue,
-    count: "Length",
-    database: 0,
-  }),
-  needs: "give --queue with the name of a key",
+  fieldsOf: ({ keys: [pattern] = [] }, { queue }) => {
+    const asked = queue ?? pattern?.replaceAll("*", "tidemark-check");
+    return asked === undefined ? undefined : { ...keyIn(asked), count: "Length" };
+  },
+  needs: "it allows no key; register it again with --key",
 } as const satisfies KindRules;
 
 /**

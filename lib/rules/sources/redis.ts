@@ -1,6 +1,7 @@
 import { choice, group, integer, type ReadOf, words } from "../fields/field-types.ts";
 import { is, isSet, type Rule } from "../fields/rule.ts";
 import { asList, isObject, present } from "../model/json.ts";
+import { keyText, mayCountKey } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";
 import type { NativeSourceOf } from "../model/spec-native.ts";
 import {
@@ -256,7 +257,15 @@ export const REDIS: MetricSource<
   namedBy: ["key"],
   nameOf: ({ count, key }) => `${WHAT[count]} ${key}`,
   queryOf: questionOf,
-  asking: { way: "registered", kinds: ["redis", "redis-cluster"], batch: BATCH },
+  asking: {
+    way: "registered",
+    kinds: ["redis", "redis-cluster"],
+    refusal: (query, source) =>
+      mayCountKey(source, query)
+        ? undefined
+        : `source "${source.name}" does not allow key "${keyText(query)}"`,
+    batch: BATCH,
+  },
   samples: (spec, { answers }) =>
     registeredSamples(answers, questionOf(spec), {
       unable: (cause) =>

@@ -170,6 +170,7 @@ describe("the metrics APIs", () => {
         "skipped external.metrics.k8s.io",
         "skipped scaledobjects.keda.sh",
         "skipped watermarkpodautoscalers.datadoghq.com",
+        "skipped datadogpodautoscalers.datadoghq.com",
         "skipped datadogmonitors.datadoghq.com",
       ],
     ]);

@@ -125,4 +125,17 @@ describe("discovering a Redis", () => {
     // The API server forwards HTTP only.
     expect(source?.service).toBeUndefined();
   });
+
+  it("prints the keys that are counted, with their database", () => {
+    const asking = (type: string, metadata: Json) => objectOf(type, { ...AT, ...metadata });
+    const [source] = discoverSources(
+      [
+        asking("redis", { listName: "jobs", databaseIndex: "4" }),
+        asking("redis", { listName: "mail" }),
+        asking("redis-streams", { stream: "events" }),
+      ],
+      [],
+    );
+    expect(source?.keys).toEqual(["db4/jobs", "events", "mail"]);
+  });
 });

@@ -44,6 +44,7 @@ export const sourceFaults = (
   ...(source.aws === undefined ? [] : awsFaults(source.kind, source.aws)),
   ...(source.url === undefined ? [] : urlFaults(source.url, source, trusted.ownAddresses)),
   ...(REDIS_KINDS.includes(source.kind) ? redisFaults(source) : []),
+  ...keyFaults(source),
   ...(source.service === undefined ? [] : serviceFaults(source.service)),
   ...(source.auth === undefined || source.auth.kind === "sigv4"
     ? []
@@ -103,6 +104,29 @@ const redisFaults = ({
     ],
   ]);
 const REDIS_AUTH: ReadonlySet<string> = new Set(["basic", "mtls"]);
+
+const KEY_CHARACTERS_MAX = 520;
+
+const keyFaults = ({ kind, keys = [] }: RegisteredSource): readonly string[] => {
+  if (!REDIS_KINDS.includes(kind))
+    return keys.length === 0
+      ? []
+      : [`keys is for ${REDIS_KINDS.join(" and ")}, and this is ${kind}`];
+  return trueOf([
+    [
+      keys.length === 0,
+      "keys is empty, so that no key may be counted; give names or patterns such as jobs:*, of another database than 0 as db3/jobs:*",
+    ],
+    [
+      keys.length > SOURCE_LIMITS.patterns,
+      `keys has ${keys.length} patterns, and the limit is ${SOURCE_LIMITS.patterns}`,
+    ],
+    [
+      keys.some((key) => key === "" || key.length > KEY_CHARACTERS_MAX),
+      `keys: a pattern must have 1 to ${KEY_CHARACTERS_MAX} characters`,
+    ],
+  ]);
+};
 
 /** What TLS cannot use is refused here by name, and not by the first question. */
 const authorityFaults = (source: RegisteredSource): readonly string[] => {

@@ -125,6 +125,7 @@ const BESIDE = [
   "horizontalpodautoscalers",
   "scaledobjects",
   "watermarkpodautoscalers",
+  "datadogpodautoscalers",
   "datadogmonitors",
 ];
 

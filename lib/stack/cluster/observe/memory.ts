@@ -29,7 +29,7 @@ export interface ClientMemory {
   readonly slow: SlowFlows;
   readonly unchanged: KeptLists;
   readonly otherStacks: OtherStacks;
-  /** For each API group, the version that was served last; "" where the group was not installed. */
+  /** For each kind, the version of its group that was served last. */
   readonly rivalVersions: Map<string, string>;
   /**
    * For each group of metrics that is listed, the version that is asked; absent while it is not

@@ -25,6 +25,11 @@ export interface RivalKind {
    * installed.
    */
   readonly version?: string;
+  /**
+   * Versions of the group that have the kind, the best first. A group has kinds of several
+   * installations, so that the version that it prefers may be one of another kind.
+   */
+  readonly versions: readonly string[];
   readonly target: (spec: Json) => {
     readonly apiVersion: string;
     readonly kind: string;
@@ -34,16 +39,25 @@ export interface RivalKind {
   readonly idle?: (raw: Json) => boolean;
 }
 
-const scaleTargetRef = (
-  spec: Json,
+const refIn = (
+  written: unknown,
   otherwise = { apiVersion: "", kind: "" },
 ): { apiVersion: string; kind: string; name: string } => {
-  const ref = asObject(spec["scaleTargetRef"]);
+  const ref = asObject(written);
   return {
     apiVersion: asText(ref["apiVersion"]) || otherwise.apiVersion,
     kind: asText(ref["kind"]) || otherwise.kind,
     name: asText(ref["name"]),
   };
+};
+
+const scaleTargetRef = (spec: Json, otherwise?: { apiVersion: string; kind: string }) =>
+  refIn(spec["scaleTargetRef"], otherwise);
+
+/** The mode of v1alpha2 and of v1alpha1 in which Datadog recommends counts and sets none. */
+const isPreview = (raw: Json): boolean => {
+  const { applyPolicy, policy } = asObject(raw["spec"]);
+  return asObject(applyPolicy)["mode"] === "Preview" || asObject(policy)["applyMode"] === "None";
 };
 
 const PAUSED = "autoscaling.keda.sh/paused";
@@ -66,6 +80,7 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
     kind: "HorizontalPodAutoscaler",
     group: "autoscaling",
     version: "v2",
+    versions: ["v2"],
     plural: "horizontalpodautoscalers",
     protobuf: HPA_LIST,
     target: (spec) => scaleTargetRef(spec),
@@ -73,6 +88,7 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
   {
     kind: "ScaledObject",
     group: "keda.sh",
+    versions: ["v1alpha1"],
     plural: "scaledobjects",
     target: (spec) => scaleTargetRef(spec, { apiVersion: "apps/v1", kind: "Deployment" }),
     idle: isPaused,
@@ -80,9 +96,18 @@ export const RIVAL_KINDS: readonly RivalKind[] = [
   {
     kind: "WatermarkPodAutoscaler",
     group: "datadoghq.com",
+    versions: ["v1alpha1"],
     plural: "watermarkpodautoscalers",
     target: (spec) => scaleTargetRef(spec),
     idle: (raw) => asObject(raw["spec"])["dryRun"] === true,
+  },
+  {
+    kind: "DatadogPodAutoscaler",
+    group: "datadoghq.com",
+    versions: ["v1alpha2", "v1alpha1"],
+    plural: "datadogpodautoscalers",
+    target: (spec) => refIn(spec["targetRef"]),
+    idle: isPreview,
   },
 ];
 

@@ -234,15 +234,16 @@ const marksIn = (scope: Scope, marks: WriteMarks): WriteMarks =>
  */
 const versionOf = async (
   observing: Observing,
-  { kind, group, version }: RivalKind,
+  { kind, group, version, versions: having }: RivalKind,
 ): Promise<Found<string>> => {
   if (version !== undefined) return { kind: "found", value: version };
   const { session, budget, memory } = observing;
   const versions = await session.discovery.groupVersions(group, budget);
-  const [served] = versions.kind === "found" ? versions.value : [];
-  if (served !== undefined) memory.rivalVersions.set(group, served);
+  const all = versions.kind === "found" ? versions.value : [];
+  const served = having.find((of) => all.includes(of)) ?? all[0];
+  if (served !== undefined) memory.rivalVersions.set(kind, served);
   else if (isKnownKind(observing, kind)) session.discovery.forget(group);
-  const known = memory.rivalVersions.get(group);
+  const known = memory.rivalVersions.get(kind);
   if (known !== undefined) return { kind: "found", value: known };
   return versions.kind === "failed" ? versions : { kind: "failed", failure: notServed(group) };
 };

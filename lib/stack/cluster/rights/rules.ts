@@ -67,6 +67,7 @@ export const OBSERVE_RULES: readonly RbacRule[] = [
   },
   { group: "keda.sh", resources: ["scaledobjects"], verbs: ["list"] },
   { group: "datadoghq.com", resources: ["watermarkpodautoscalers"], verbs: ["list"] },
+  { group: "datadoghq.com", resources: ["datadogpodautoscalers"], verbs: ["list"] },
   {
     group: "tidemark.dev",
     resources: ["podautoscalers"],

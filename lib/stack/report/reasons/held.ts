@@ -33,12 +33,12 @@ export const HOLDS: ReasonTexts = {
     "Apply it again to scale the workload in this cluster, or delete it.",
   ],
   RivalController: [
-    "An HPA, a ScaledObject or a WatermarkPodAutoscaler scales the same workload, or another controller writes the status of its object.",
+    "An HPA, a ScaledObject, a WatermarkPodAutoscaler or a DatadogPodAutoscaler scales the same workload, or another controller writes the status of its object.",
     "`tidemark shadow NAME` compares the two; `tidemark takeover NAME` makes the switch.",
   ],
   RivalsUnknown: [
     "It could not be read whether another controller scales the workload.",
-    "Give the rights to list HPAs, ScaledObjects and WatermarkPodAutoscalers: `tidemark cluster check NAME`.",
+    "Give the rights to list HPAs, ScaledObjects, WatermarkPodAutoscalers and DatadogPodAutoscalers: `tidemark cluster check NAME`.",
   ],
   ChangedBeside: [
     "Of an event: the count was changed outside Tidemark while another controller scaled the workload, or may have. It counts as a scale.",

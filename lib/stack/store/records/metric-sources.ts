@@ -87,6 +87,7 @@ export const sourceFields = {
     .exactOptional(),
   private: z.boolean(),
   partialAnswers: z.boolean().exactOptional(),
+  keys: z.array(z.string()).max(SOURCE_LIMITS.patterns).exactOptional(),
 };
 
 /** A record as it is stored. */

@@ -48,6 +48,15 @@ export interface Compared {
 
 /** The PodAutoscaler that `convert` makes of a recorded ScaledObject, beside KEDA's counts. */
 export const compared = (recorded: Recorded): Compared => {
+  const known = results.get(recorded) ?? comparedAnew(recorded);
+  results.set(recorded, known);
+  return known;
+};
+
+/** Each object is played once, whatever is asked of it. */
+const results = new WeakMap<Recorded, Compared>();
+
+const comparedAnew = (recorded: Recorded): Compared => {
   const { spec, notes } = nativeOf(recorded);
   if (spec === undefined) throw new Error(`It is refused: ${notes.join("; ")}`);
   const own = ownCounts(spec, recorded);
@@ -55,15 +64,21 @@ export const compared = (recorded: Recorded): Compared => {
   return { isSame: first < 0, first, own, named: [...namedBy(notes)] };
 };
 
+/** How a row of the table begins: what was recorded of a family, without its outcome. */
+export const recordedCells = (all: readonly Recorded[]): readonly string[] =>
+  [...Map.groupBy(all, ({ family }) => family)].map(([family, of]) => {
+    const steps = of.reduce((sum, { keda }) => sum + keda.length, 0);
+    return `| ${family} | ${of.length} | ${steps.toLocaleString("en")} |`;
+  });
+
 /** A row for each family of objects, and a line for each difference: for docs/migrating.md. */
 export const stepsTable = (all: readonly Recorded[]): string => {
-  const rows = [...Map.groupBy(all, ({ family }) => family)].map(([family, of]) => {
-    const results = of.map(compared);
-    const same = results.filter(({ isSame }) => isSame).length;
-    const named = new Set(results.flatMap((one) => (one.isSame ? [] : one.named)));
-    const steps = of.reduce((sum, { keda }) => sum + keda.length, 0);
+  const rows = [...Map.groupBy(all, ({ family }) => family).values()].map((of) => {
+    const outcomes = of.map(compared);
+    const same = outcomes.filter(({ isSame }) => isSame).length;
+    const named = new Set(outcomes.flatMap((one) => (one.isSame ? [] : one.named)));
     const fields = [...named].toSorted().map((field) => `\`${field}\``);
-    return `| ${family} | ${of.length} | ${steps.toLocaleString("en")} | ${same} | ${fields.join(", ")} |`;
+    return `${recordedCells(of).join("")} ${same} | ${fields.join(", ")} |`;
   });
   const lines = DIFFERENCES.map(({ field, words }) => `- \`${field}\`: ${words}.`);
   return [

@@ -1,5 +1,5 @@
 import { asList, asObject, type Json, present } from "../../../model/json.ts";
-import { REDIS_KINDS } from "../../../model/metric-source.ts";
+import { keyText, REDIS_KINDS } from "../../../model/metric-source.ts";
 import { writtenNamespace, writtenName, textOf } from "../schedules/timed.ts";
 import {
   type SourcePlace,
@@ -8,6 +8,7 @@ import {
   sourceNameOf,
   triggersIn,
 } from "./places.ts";
+import { redisKeyOf } from "./redis.ts";
 
 /** A metric source that ScaledObjects ask today, and that is to be registered for them. */
 export interface DiscoveredSource {
@@ -23,6 +24,8 @@ export interface DiscoveredSource {
   /** What a source in AWS is allowed to read. */
   readonly queues?: readonly string[];
   readonly metricNamespaces?: readonly string[];
+  /** Of a Redis: the keys that are counted. */
+  readonly keys?: readonly string[];
   readonly search?: true;
   /** Secrets that the TriggerAuthentication names: "shop/prometheus: token is bearerToken". */
   readonly secrets: readonly string[];
@@ -77,6 +80,9 @@ const sourceOf = (
       namespaces,
       usedBy: distinct(asked.map(({ namespace, name }) => `${namespace}/${name}`)),
       ...(place.kind === "sqs" && { queues: field("queueURL").map(queueOf) }),
+      ...(REDIS_KINDS.includes(place.kind) && {
+        keys: distinct(asked.map(({ metadata }) => keyText(redisKeyOf(metadata)))),
+      }),
       ...(place.kind === "cloudwatch" && {
         metricNamespaces: field("namespace"),
         ...(field("expression").length > 0 && { search: true as const }),

@@ -51,6 +51,14 @@ const fromEnvironment = ({ of, metadata }: Trigger): readonly Detail[] =>
 
 const OF_SOURCE = "it belongs to the registered source, and is not in the manifest";
 
+/** The list or the stream of a trigger, and its database. */
+export const redisKeyOf = (
+  metadata: Json,
+): { readonly key: string; readonly database: number } => ({
+  key: textOf(metadata["listName"]) ?? textOf(metadata["stream"]) ?? "",
+  database: Number(textOf(metadata["databaseIndex"]) ?? 0),
+});
+
 /** A trigger redis or redis-streams, or one of a cluster, as a question to a registered Redis. */
 export const redisBlock = (trigger: Trigger, source: string): RedisBlock => {
   const { type, of, metadata, place } = trigger;

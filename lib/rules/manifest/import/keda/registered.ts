@@ -1,4 +1,6 @@
 import {
+  keyText,
+  mayCountKey,
   mayCountQueue,
   mayReadNamespace,
   type RegisteredSource,
@@ -8,8 +10,8 @@ import { matchesName } from "../../../model/access.ts";
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
-import { BY_EXPORTER } from "./redis.ts";
-import { addressOf, AUTH_OF_MODE, type SourcePlace } from "./places.ts";
+import { BY_EXPORTER, redisKeyOf } from "./redis.ts";
+import { addressOf, AUTH_OF_MODE, REDIS_TYPES, type SourcePlace } from "./places.ts";
 import type { Trigger } from "./triggers.ts";
 
 /** What is known of the registered sources that are named for triggers. */
@@ -27,6 +29,7 @@ type Compared =
   | "auth"
   | "headers"
   | "parameters"
+  | "keys"
   | "namespaces";
 type Source = Pick<RegisteredSource, Compared>;
 
@@ -198,5 +201,15 @@ const SCOPES: Readonly<Record<string, (metadata: Json, record: Source) => readon
       return [{ fault: `it may not read the namespace "${of}" of CloudWatch (${option})` }];
     },
   };
+
+const keyDifference = (metadata: Json, record: Source): readonly Difference[] => {
+  const asked = redisKeyOf(metadata);
+  return mayCountKey(record, asked)
+    ? []
+    : [{ fault: `it may not count the key "${keyText(asked)}" (its option --key)` }];
+};
+
 const scopeDifference = ({ type, metadata }: Trigger, record: Source): readonly Difference[] =>
-  (Object.hasOwn(SCOPES, type) && SCOPES[type]?.(metadata, record)) || [];
+  REDIS_TYPES.has(type)
+    ? keyDifference(metadata, record)
+    : (Object.hasOwn(SCOPES, type) && SCOPES[type]?.(metadata, record)) || [];
