@@ -52,6 +52,14 @@ export const GUARDS: readonly PromisedMutant[] = [
     noticedBy: "holds the namespace alone that costs more, and says its dollars",
   },
   {
+    breaks: "a Redis counts only the keys that its source allows",
+    file: "lib/rules/model/metric-source.ts",
+    from: "keys.map(keyIn).some((of) => of.database === database && matchesName(of.key, key));",
+    to: 'keys.length >= 0 && matchesName("*", `${key}${database}`);',
+    test: "test/source-client/redis.test.ts",
+    noticedBy: "says nothing of a key, a stream or a database that the source does not allow",
+  },
+  {
     breaks: "manifests are read within a share of the sync",
     file: "lib/stack/sync/load/load-specs.ts",
     from: "    if (at >= CONVERTED_LEAST && tables.clock() >= untilMs) break;\n",

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { isTidemarkError } from "../../rules/model/errors.ts";
 import { example, output, repeatable, type CommandRun } from "../options/command-options.ts";
 import type { ImportOptions } from "../commands/import.ts";
 import type { ShadowOptions } from "../commands/shadow.ts";
@@ -202,13 +203,15 @@ const importCommand = async (
     tellFindings,
   } = await import("../commands/import.ts");
   checkImport(options);
-  // Without a cluster nothing of Tidemark is read, so that no data folder and no stack is needed.
-  if (options.kubeconfig !== undefined && !options.apply) {
+  const printOnly = async (): Promise<void> => {
     const result = await readImport(await kubeconfigOf(options, undefined), options);
     await printImport(own, result, options.output);
     return refuseIncomplete(result);
-  }
-  return run(options, options.apply ? "edit" : "document", async (session, printer) => {
+  };
+  // Without a cluster nothing of Tidemark is read, so that no data folder and no stack is needed.
+  const isAlone = options.kubeconfig !== undefined && !options.apply;
+  if (isAlone && options.source === undefined) return printOnly();
+  const work = run(options, options.apply ? "edit" : "document", async (session, printer) => {
     const result = await readImport(await kubeconfigOf(options, session), options, session);
     if (!options.apply) await printImport(printer, result, options.output);
     else {
@@ -225,4 +228,12 @@ const importCommand = async (
     }
     refuseIncomplete(result);
   });
+  return work.catch((error: unknown) => {
+    if (!isAlone || !isTidemarkError(error, "local.no-data")) throw error;
+    own.report(NOT_COMPARED);
+    return printOnly();
+  });
 };
+
+const NOT_COMPARED =
+  "note: no source is compared with its record, because there is no data folder here: name the stack that has the sources with --stack";

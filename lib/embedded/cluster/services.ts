@@ -99,6 +99,8 @@ interface Series {
   readonly value: number;
 }
 
+type Vector = readonly Series[];
+
 const AGGREGATIONS: Readonly<Record<string, (values: readonly number[]) => number>> = {
   sum: (values) => values.reduce((sum, value) => sum + value, 0),
   avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
@@ -116,7 +118,44 @@ const RANGE_MAX_MS = 3_600_000;
 
 /** Short, because 200 characters of an error are shown. */
 const KNOWN =
-  "it knows requests_waiting, requests_per_second and rate(http_requests_total[2m]), also in sum, avg, min, max or count";
+  "it knows requests_waiting, requests_per_second, rate(http_requests_total[2m]) and series of exporters, also in sum, avg, min, max or count";
+
+/** The query of a consumer group's lag that the conversion of a trigger of Kafka writes. */
+const LAG = /^clamp_max\(sum\((.+)\), scalar\(count\((.+)\) or vector\(0\)\) \* (\d+(?:\.\d+)?)\)$/;
+const PARTITIONS = 24;
+
+/**
+ * Series of well-known exporters, of which each counts the queue of the name in one of its labels:
+ * the partitions of a topic, a queue, a list.
+ */
+const EXPORTED: Readonly<Record<string, (name: string) => readonly Series["metric"][]>> = {
+  kafka_consumergroup_lag: (name) =>
+    Array.from({ length: PARTITIONS }, (_, at) => ({
+      consumergroup: name,
+      topic: name,
+      partition: String(at),
+    })),
+  rabbitmq_queue_messages: (queue) => [{ queue, vhost: "/" }],
+  rabbitmq_queue_messages_ready: (queue) => [{ queue, vhost: "/" }],
+  redis_key_size: (key) => [{ key, db: "db0" }],
+};
+
+/** Messages are whole, and so are those of each partition. */
+const exported = (name: string, labels: string, { workloads, nowMs }: Scraped): Vector => {
+  const isMatch = matcherOf(labels);
+  const scrapedMs = lastScrapeMs(nowMs);
+  return workloads
+    .filter(({ model }) => !isDark(model, scrapedMs))
+    .flatMap((workload) => {
+      const waiting = recordedQueue([workload], workload.model.name, nowMs)?.waiting ?? 0;
+      const series = EXPORTED[name]?.(workload.model.name) ?? [];
+      return series.map((metric, at) => ({
+        metric: { __name__: name, ...metric },
+        value: Math.floor((waiting + at) / series.length),
+      }));
+    })
+    .filter(({ metric }) => isMatch(metric));
+};
 
 class QueryFault extends Error {}
 
@@ -145,7 +184,15 @@ const instantQuery = (query: string, scraped: Scraped): ServiceReply => {
   }
 };
 
-const vectorOf = (query: string, scraped: Scraped): readonly Series[] => {
+const vectorOf = (query: string, scraped: Scraped): Vector => {
+  const [, lags, partitions, target] = LAG.exec(query) ?? [];
+  if (lags !== undefined && partitions !== undefined) {
+    const most = vectorOf(partitions.replace(/ > 0$/, ""), scraped).length * Number(target);
+    return vectorOf(`sum(${lags})`, scraped).map(({ metric, value }) => ({
+      metric,
+      value: Math.min(value, most),
+    }));
+  }
   const [, name = "", inside = ""] = CALL.exec(query) ?? [];
   const aggregate = Object.hasOwn(AGGREGATIONS, name) ? AGGREGATIONS[name] : undefined;
   if (aggregate) {
@@ -158,12 +205,10 @@ const vectorOf = (query: string, scraped: Scraped): readonly Series[] => {
   return selected(query, scraped, "now");
 };
 
-const selected = (
-  query: string,
-  { workloads, nowMs }: Scraped,
-  asked: "rate" | "now",
-): readonly Series[] => {
+const selected = (query: string, { workloads, nowMs }: Scraped, asked: "rate" | "now"): Vector => {
   const [, name = "", labels = "", count, unit = ""] = SELECTOR.exec(query) ?? [];
+  if (Object.hasOwn(EXPORTED, name) && asked === "now" && count === undefined)
+    return exported(name, labels, { workloads, nowMs });
   const windowMs = count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
   const read = readerOf(name, asked, windowMs);
   const isMatch = matcherOf(labels);

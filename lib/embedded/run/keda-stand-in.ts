@@ -88,12 +88,15 @@ const placeOf = (raw: Json) => ({
 });
 const hpaPlace = (raw: Json) => ({ ...placeOf(raw), name: `keda-hpa-${placeOf(raw).name}` });
 
-/** The field of a trigger that is the target of its external metric. */
-const TARGET_FIELDS: Readonly<Record<string, string>> = {
-  prometheus: "threshold",
-  "aws-sqs-queue": "queueLength",
-  "aws-cloudwatch": "targetMetricValue",
-  "metrics-api": "targetValue",
+/** The field of a trigger that is the target of its external metric, and its default. */
+const TARGETS: Readonly<Record<string, readonly [field: string, otherwise?: string]>> = {
+  prometheus: ["threshold"],
+  "aws-sqs-queue": ["queueLength", "5"],
+  "aws-cloudwatch": ["targetMetricValue"],
+  "metrics-api": ["targetValue"],
+  kafka: ["lagThreshold", "10"],
+  rabbitmq: ["value", "20"],
+  redis: ["listLength", "5"],
 };
 
 /**
@@ -112,7 +115,8 @@ export const unservedTriggers = (raw: Json): readonly string[] =>
 const externalMetrics = (raw: Json): readonly Json[] =>
   asList(asObject(raw["spec"])["triggers"]).flatMap((trigger, index) => {
     const { type, metadata, metricType = "AverageValue" } = asObject(trigger);
-    const value = asObject(metadata)[TARGET_FIELDS[String(type)] ?? ""];
+    const [field = "", otherwise] = TARGETS[String(type)] ?? [];
+    const value = asObject(metadata)[field] ?? otherwise;
     if (typeof value !== "string") return [];
     const target =
       metricType === "Value"
