@@ -55,7 +55,7 @@ export const GUARDS: readonly PromisedMutant[] = [
     breaks: "a Redis counts only the keys that its source allows",
     file: "lib/rules/model/metric-source.ts",
     from: "keys.map(keyIn).some((of) => of.database === database && matchesName(of.key, key));",
-    to: 'keys.length >= 0 && matchesName("*", `${key}${database}`);',
+    to: 'keys.length >= 0 && matchesName("*", key + database);',
     test: "test/source-client/redis.test.ts",
     noticedBy: "says nothing of a key, a stream or a database that the source does not allow",
   },
