@@ -21,6 +21,7 @@ import {
   podDemand,
   workloadDemand,
 } from "./metrics-objects.ts";
+import { kedaValue } from "./keda-metrics.ts";
 import { SCALED_OBJECT_KIND } from "./objects/custom-objects.ts";
 import type { ClusterEvents } from "./objects/events.ts";
 import type { ObjectStore } from "./objects/object-requests.ts";
@@ -328,9 +329,12 @@ const externalMetrics = (
   if (path.length !== 2 || !inside.workloads.some((workload) => servedMetric(workload, metric)))
     throw metricNotFound(metric, "external metrics");
   const labelled = parseLabelSelector(metric === DEMAND_METRIC ? selector : "");
+  const ofKeda = kedaValue(world, { namespace, metric, selector });
   const items = inside.workloads.flatMap((workload) => {
     const item = externalMetric(workload, metric, { nowMs: world.nowMs, selector });
-    return item && selects(labelled, item.metricLabels) ? [item] : [];
+    return item && selects(labelled, item.metricLabels)
+      ? [ofKeda === undefined ? item : { ...item, value: `${Math.round(ofKeda * 1000)}m` }]
+      : [];
   });
   return {
     kind: "ExternalMetricValueList",

@@ -184,6 +184,21 @@ const instantQuery = (query: string, scraped: Scraped): ServiceReply => {
   }
 };
 
+/** The one value of an instant query; undefined where the run cannot read the query. */
+export const queriedValue = (
+  query: string,
+  scraped: Scraped,
+  whenEmpty: number,
+): number | undefined => {
+  try {
+    const series = vectorOf(query.trim(), scraped);
+    return series.length > 1 ? undefined : (series[0]?.value ?? whenEmpty);
+  } catch (error) {
+    if (error instanceof QueryFault) return undefined;
+    throw error;
+  }
+};
+
 const vectorOf = (query: string, scraped: Scraped): Vector => {
   const [, lags, partitions, target] = LAG.exec(query) ?? [];
   if (lags !== undefined && partitions !== undefined) {
