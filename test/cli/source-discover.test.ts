@@ -54,6 +54,18 @@ describe("source discover", () => {
     expect(words).toContain("--secret");
   });
 
+  it("says which triggers ask an exporter, and which are not carried over", async () => {
+    const path = file(
+      scaledObject({}, { type: "kafka", metadata: { consumerGroup: "g" } }),
+      scaledObject({}, { type: "azure-queue", metadata: { queueName: "q" } }),
+    );
+    const { err } = await inside(["source", "discover", "-f", path]);
+    expect(err).toContain(
+      "note: 1 trigger of kafka: asked of a Prometheus with the series of kafka-exporter; give --source kafka=NAME, too",
+    );
+    expect(err).toContain("note: 1 trigger of azure-queue: not carried over; scrape ");
+  });
+
   it("converts beside a source of the same files, and refuses one that asks another server", async () => {
     const source = (url: string) => ({
       apiVersion: "tidemark.dev/v1",

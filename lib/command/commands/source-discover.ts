@@ -4,6 +4,7 @@ import { newBudget } from "../../rules/manifest/budget.ts";
 import {
   type DiscoveredSource,
   discoverSources,
+  withoutPlaces,
 } from "../../rules/manifest/import/keda/discover.ts";
 import { AUTH_OF_MODE, sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
@@ -45,6 +46,7 @@ export const discover = async (
   printer.report(
     `${scaledObjects.length} ScaledObjects ask ${found.length} sources; then: import or convert with --source auto`,
   );
+  for (const words of withoutPlaces(scaledObjects)) printer.report(`note: ${words}`);
   await printer.print(
     options.output === "commands"
       ? lines(found.flatMap((source) => commandLines(source, options.forCluster)))

@@ -2,13 +2,16 @@ import { asList, asObject, type Json, present } from "../../../model/json.ts";
 import { keyText, REDIS_KINDS } from "../../../model/metric-source.ts";
 import { writtenNamespace, writtenName, textOf } from "../schedules/timed.ts";
 import {
+  REDIS_TYPES,
   type SourcePlace,
   sourcePlaceOf,
   sourcePlaceText,
   sourceNameOf,
   triggersIn,
 } from "./places.ts";
+import { RECIPES } from "./recipes/recipes.ts";
 import { redisKeyOf } from "./redis.ts";
+import { WAYS_OUT } from "./ways-out.ts";
 
 /** A metric source that ScaledObjects ask today, and that is to be registered for them. */
 export interface DiscoveredSource {
@@ -51,6 +54,21 @@ export const discoverSources = (
   return [...Map.groupBy(asked, ({ place }) => sourcePlaceText(place)).values()]
     .flatMap((of) => sourceOf(of, authentications))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+};
+
+/** Triggers that ask no place of their own: by type, with what a person does for them. */
+export const withoutPlaces = (scaledObjects: readonly Json[]): readonly string[] => {
+  const types = scaledObjects.flatMap(triggersIn).map(({ type }) => String(type));
+  return [...Map.groupBy(types, (type) => type)].flatMap(([type, { length }]) => {
+    const recipe = REDIS_TYPES.has(type) ? undefined : RECIPES.get(type);
+    const of = `${length} ${length === 1 ? "trigger" : "triggers"} of ${type}`;
+    if (recipe)
+      return [
+        `${of}: asked of a Prometheus with the series of ${recipe.exporter}; give --source ${type}=NAME, too`,
+      ];
+    const way = WAYS_OUT.get(type);
+    return way === undefined ? [] : [`${of}: not carried over; ${way}`];
+  });
 };
 
 interface Asked {
