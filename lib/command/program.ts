@@ -296,7 +296,7 @@ const convertCommand = (root: Command, io: CommandIo, printer: Printer): void =>
     .option(...TRIGGER_SOURCE)
     .option(
       "--check",
-      "print the minutes of a week in which the source and the result set other bounds, and no manifest; exit code 1 where there are any",
+      "print the minutes of a week in which the source and the result set other bounds or counts, and no manifest; exit code 1 where there are any",
     )
     .addOption(
       new Option(

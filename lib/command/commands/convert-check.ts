@@ -38,7 +38,9 @@ export const checkConversion = async (
     return { where, rules, check: checkWeek({ rules, own: ownBoundsOf(result), spec }, fromMs) };
   });
   await printer.print(lines(checked.flatMap(reportLines)));
-  const differing = checked.filter(({ check }) => check.minutes > 0).length;
+  const differing = checked.filter(
+    ({ check: { minutes, counts } }) => minutes + counts.length > 0,
+  ).length;
   if (differing > 0)
     throw new TidemarkError("cli.differs", `${differing} of ${pairs.length} schedules differ`, {});
 };
@@ -49,13 +51,33 @@ const SHOWN = 40;
 const reportLines = ({
   where,
   rules,
-  check: { minutes, differences },
+  check: { minutes, differences, counts },
 }: {
   readonly where: string;
   readonly rules: readonly unknown[];
   readonly check: WeekCheck;
 }): readonly Printed[] => {
   if (rules.length === 0) return [text`${where}: nothing sets its bounds by time`];
+  return [...boundsLines(where, { minutes, differences }), ...countsLines(where, counts)];
+};
+
+const countsLines = (where: string, counts: WeekCheck["counts"]): readonly Printed[] => {
+  if (counts.length === 0) return [];
+  const rows = counts
+    .slice(0, SHOWN)
+    .map(({ at, timeZone, source, here }) => [`  ${at}`, timeZone, `${source}`, `${here}`]);
+  const more = counts.length - rows.length;
+  return [
+    text`${where}: other counts in ${counts.length} minutes in which the source sets one`,
+    ...aligned([["  AT", "CLOCK", "SOURCE", "HERE"], ...rows]),
+    ...(more > 0 ? [text`  and ${more} further minutes`] : []),
+  ];
+};
+
+const boundsLines = (
+  where: string,
+  { minutes, differences }: Pick<WeekCheck, "minutes" | "differences">,
+): readonly Printed[] => {
   if (minutes === 0)
     return [text`${where}: the same bounds in all ${WEEK_MINUTES} minutes of the week`];
   const rows = differences

@@ -24,7 +24,7 @@ const scaledObject = (triggers: readonly Json[]): CustomObject => ({
   metadata: { namespace: "shop", name: "web", uid: "1", resourceVersion: "1" },
   spec: { triggers },
 });
-const valueOf = (trigger: Json, { index = 0, name = "web" } = {}): number | undefined =>
+const servedFor = (trigger: Json, { index = 0, name = "web" } = {}): number | undefined =>
   kedaValue(
     { ...scraped, objects: [scaledObject([trigger])] },
     {
@@ -38,7 +38,7 @@ describe("what the stand-in of KEDA serves for a trigger", () => {
   it("is what the sources of the run answer to the same question", () => {
     expect(waiting).toBeGreaterThan(0);
     const sqs = { queueURL: "https://sqs.eu-west-1.amazonaws.com/000000000000/web" };
-    expect(valueOf({ type: "aws-sqs-queue", metadata: sqs })).toBeGreaterThan(waiting);
+    expect(servedFor({ type: "aws-sqs-queue", metadata: sqs })).toBeGreaterThan(waiting);
     const queues: Readonly<Record<string, Json>> = {
       kafka: { consumerGroup: "web" },
       rabbitmq: { queueName: "web" },
@@ -46,19 +46,19 @@ describe("what the stand-in of KEDA serves for a trigger", () => {
       prometheus: { query: 'sum(requests_waiting{app="web"})' },
     };
     for (const [type, metadata] of Object.entries(queues))
-      expect([type, valueOf({ type, metadata })]).toEqual([type, waiting]);
+      expect([type, servedFor({ type, metadata })]).toEqual([type, waiting]);
   });
 
   it("is 0 for an answer without a series, and nothing where the run cannot answer", () => {
     const query = 'sum(requests_waiting{app="none"})';
-    expect(valueOf({ type: "prometheus", metadata: { query } })).toBe(0);
+    expect(servedFor({ type: "prometheus", metadata: { query } })).toBe(0);
     const unread = { type: "prometheus", metadata: { query: "absent(up)" } };
     for (const trigger of [unread, { type: "redis", metadata: { listName: "none" } }])
-      expect(valueOf(trigger)).toBeUndefined();
-    expect(valueOf({ type: "kafka", metadata: { consumerGroup: "web" } }, { index: 1 })).toBe(
+      expect(servedFor(trigger)).toBeUndefined();
+    expect(servedFor({ type: "kafka", metadata: { consumerGroup: "web" } }, { index: 1 })).toBe(
       undefined,
     );
-    expect(valueOf({ type: "kafka", metadata: { consumerGroup: "web" } }, { name: "api" })).toBe(
+    expect(servedFor({ type: "kafka", metadata: { consumerGroup: "web" } }, { name: "api" })).toBe(
       undefined,
     );
   });

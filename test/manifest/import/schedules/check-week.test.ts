@@ -77,7 +77,7 @@ describe("a week of the source beside a week of the result", () => {
     });
     fc.assert(
       fc.property(fc.array(trigger, { minLength: 1, maxLength: 2 }), (triggers) => {
-        expect(keda(triggers)).toEqual({ minutes: 0, differences: [] });
+        expect(keda(triggers)).toEqual({ minutes: 0, differences: [], counts: [] });
       }),
       runs(8),
     );
@@ -105,7 +105,7 @@ describe("a week of the source beside a week of the result", () => {
             metadata,
             spec: { scaleTargetRef: { kind: "FederatedHPA", name: "web" }, rules: karmada },
           }),
-        ).toEqual({ minutes: 0, differences: [] });
+        ).toEqual({ minutes: 0, differences: [], counts: [] });
       }),
       runs(8),
     );
@@ -183,6 +183,7 @@ describe("a week of the source beside a week of the result", () => {
     expect(
       checkWeek({ rules: kedaRules(raw), own: { least: 2, most: 20 }, spec }, MONDAY_MS),
     ).toEqual({
+      counts: [],
       minutes: 600,
       differences: [
         {
@@ -195,6 +196,28 @@ describe("a week of the source beside a week of the result", () => {
         },
       ],
     });
+  });
+
+  it("names the minutes in which a count is set that the bounds of the result do not allow", () => {
+    const rule = (name: string, hour: number, targetReplicas: number) => ({
+      name,
+      schedule: `30 ${hour} * * 1`,
+      targetReplicas,
+      timeZone: "Asia/Tokyo",
+    });
+    const { counts } = checked({
+      apiVersion: "autoscaling.karmada.io/v1alpha1",
+      kind: "CronFederatedHPA",
+      metadata,
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        rules: [rule("up", 9, 1_000), rule("as-is", 10, 12), rule("down", 11, 1)],
+      },
+    });
+    expect(counts).toEqual([
+      { at: "2026-11-30 09:30", timeZone: "Asia/Tokyo", source: 1_000, here: 20 },
+      { at: "2026-11-30 11:30", timeZone: "Asia/Tokyo", source: 1, here: 2 },
+    ]);
   });
 });
 

@@ -18,10 +18,20 @@ export interface WeekDifference {
   readonly here: OwnBounds;
 }
 
+/** A minute in which the source sets a count that the bounds of the result do not allow. */
+export interface CountDifference {
+  readonly at: string;
+  readonly timeZone: string;
+  readonly source: number;
+  /** The nearest count within the bounds of the result. */
+  readonly here: number;
+}
+
 /** The outcome of one autoscaler. */
 export interface WeekCheck {
   readonly minutes: number;
   readonly differences: readonly WeekDifference[];
+  readonly counts: readonly CountDifference[];
 }
 
 /**
@@ -37,18 +47,34 @@ const sourceAt = (rules: readonly SourceRule[], own: OwnBounds, atMs: number): O
   return { least, most: Math.max(least, most) };
 };
 
+/** The counts that are set at this minute, and that the bounds of the result do not allow. */
+const countsAt = (
+  rules: readonly SourceRule[],
+  { least, most }: OwnBounds,
+  atMs: number,
+): readonly CountDifference[] =>
+  rules.flatMap(({ countAt, timeZone }) => {
+    const source = countAt?.(weekMinuteAt(timeZone, atMs));
+    if (source === undefined) return [];
+    const here = Math.min(most, Math.max(least, source));
+    return here === source ? [] : [{ at: localText(timeZone, atMs), timeZone, source, here }];
+  });
+
 /**
  * Replays the controllers of the source and the schedule of the result over the week that begins at
- * `fromMs`: the bounds at each minute, by the function that production decides by.
+ * `fromMs`: the bounds at each minute, by the function that production decides by, and the counts
+ * that the source sets once.
  */
 export const checkWeek = ({ rules, own, spec }: CheckedSchedule, fromMs: number): WeekCheck => {
   const timeZone = rules[0]?.timeZone ?? "Etc/UTC";
   const differences: WeekDifference[] = [];
+  const counts: CountDifference[] = [];
   for (let minute = 0; minute < WEEK_MINUTES; minute++) {
     const atMs = fromMs + minute * MINUTE_MS;
     const source = sourceAt(rules, own, atMs);
     const { min, max } = effectiveBounds(spec, { overrides: [], calendars: [] }, atMs);
     const here = { least: min.replicas, most: max.replicas };
+    counts.push(...countsAt(rules, here, atMs));
     if (source.least === here.least && source.most === here.most) continue;
     const to = localText(timeZone, atMs + MINUTE_MS);
     const last = differences.at(-1);
@@ -57,7 +83,8 @@ export const checkWeek = ({ rules, own, spec }: CheckedSchedule, fromMs: number)
     if (goesOn) differences[differences.length - 1] = { ...last, to, minutes: last.minutes + 1 };
     else differences.push({ from, to, timeZone, minutes: 1, source, here });
   }
-  return { minutes: differences.reduce((sum, { minutes }) => sum + minutes, 0), differences };
+  const minutes = differences.reduce((sum, { minutes: long }) => sum + long, 0);
+  return { minutes, differences, counts };
 };
 
 export interface CheckedSchedule {

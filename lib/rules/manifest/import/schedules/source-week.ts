@@ -25,6 +25,8 @@ type BoundsAt = (minute: WeekMinute, own: OwnBounds) => OwnBounds;
 export interface SourceRule {
   readonly timeZone: string;
   readonly boundsAt: BoundsAt;
+  /** The count that a controller sets once at this minute, from which metrics go on. */
+  readonly countAt?: (minute: WeekMinute) => number | undefined;
 }
 
 const WEEK = 7 * 1_440;
@@ -104,7 +106,13 @@ const karmadaRules = (raw: Json): readonly SourceRule[] => {
     least: writtenCount(rule["targetMinReplicas"]),
     most: writtenCount(rule["targetMaxReplicas"]),
   }));
-  return [{ timeZone, boundsAt: byLastAction(actions) }];
+  const counts = rules.map((rule) => ({
+    instants: instantsOf(rule["schedule"]),
+    count: writtenCount(rule["targetReplicas"]),
+  }));
+  const countAt: SourceRule["countAt"] = (minute) =>
+    counts.find(({ count, instants }) => count !== undefined && instants.includes(minute))?.count;
+  return [{ timeZone, boundsAt: byLastAction(actions), countAt }];
 };
 
 const awsRules = (raw: Json): readonly SourceRule[] => {
