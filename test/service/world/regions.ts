@@ -4,6 +4,7 @@ import { rememberTables } from "../../../lib/answers/service/clusters/fleet.ts";
 import type { ServiceContext } from "../../../lib/answers/service/context.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../lib/rules/model/time-text.ts";
 import { messageOf, type SyncMessage } from "../../../lib/stack/plan/message.ts";
+import { type Waker, wakerOf } from "../../../lib/stack/plan/wake.ts";
 import { planSyncs } from "../../../lib/stack/plan/schedule.ts";
 import type { PlanReport } from "../../../lib/stack/report/function-lines.ts";
 import type { SyncReport } from "../../../lib/stack/report/sync-report.ts";
@@ -39,6 +40,7 @@ export interface Region {
   readonly service: () => ReturnType<typeof openService>;
   /** A call of its scheduler; undefined where it is down. */
   readonly plan: () => Promise<PlanReport | undefined>;
+  readonly waker: () => Waker;
   /** Syncs every message that is due. */
   readonly work: () => Promise<readonly SyncReport[]>;
   readonly syncOf: (message: Partial<SyncMessage>) => Promise<SyncReport>;
@@ -104,25 +106,25 @@ export const newRegions = async (rateWindowMs: number) => {
     };
     const queue: SyncMessage[] = [];
     const ports = damaged.worker({ tables, insert: context.insert, cache: warmCache() });
+    const send = async ({ input }: { input: { Entries: { MessageBody: string }[] } }) => {
+      queue.push(...input.Entries.map(({ MessageBody }) => messageOf(MessageBody)));
+      return {};
+    };
+    const sending = {
+      client: { send: send as never },
+      ...{ queueUrl: "q", wait: tables.wait, random: () => 0 },
+    };
     const region: Region = {
       ...{ name, tables, isUp: true, queue },
       writes: () => log.filter(({ region: by }) => by === name).length,
       service: () => openService(context),
+      waker: () => wakerOf({ tables, queue: sending }),
       plan: async () => {
         if (!region.isUp) return undefined;
-        const send = async ({ input }: { input: { Entries: { MessageBody: string }[] } }) => {
-          queue.push(...input.Entries.map(({ MessageBody }) => messageOf(MessageBody)));
-          return {};
-        };
         return planSyncs(
           {
             tables,
-            queue: {
-              client: { send: send as never },
-              queueUrl: "q",
-              wait: tables.wait,
-              random: () => 0,
-            },
+            queue: sending,
             elsewhere: (asked) => (asked === other ? regions[other].tables : tables),
           },
           { scheduledMs: world.nowMs - (world.nowMs % MINUTE_MS) },

@@ -139,7 +139,7 @@ export const adopt = async (context: ServiceContext): Promise<FleetAdopted> => {
   const clusters = await readableClusters(tables, ADOPT);
   const after: FleetRecord = {
     ...before,
-    tables: found,
+    tables: recordedIds(found),
     restores: (before.restores ?? 0) + 1,
     frozen: before.frozen ?? { by: context.by, atMs: context.clock(), reason: REASON },
   };
@@ -186,6 +186,12 @@ const notRestored = (): TidemarkError =>
 
 export const editedMeanwhile = (action: string, what: string): TidemarkError =>
   conflict(`Cannot ${action}: another person edited ${what} in the meantime; run it again`);
+
+/** Replicas come and go; which tables the record is of stays. */
+const recordedIds = ({ state, history, region }: TableIds): TableIds => ({
+  ...{ state, history },
+  ...present({ region }),
+});
 
 const ID_PART = 8;
 /** Two stacks that adopt copies of one table get different names. */
@@ -251,6 +257,8 @@ export const rememberTables = async (tables: Tables): Promise<void> => {
   const { version, ...record } = await getFleet(tables);
   if (record.tables) return;
   // A conflict is another edit of the fleet, or another first cluster: then this looks once more.
-  if ((await putFleet(tables, { ...record, tables: found }, version)).kind === "conflict")
+  if (
+    (await putFleet(tables, { ...record, tables: recordedIds(found) }, version)).kind === "conflict"
+  )
     await rememberTables(tables);
 };
