@@ -33,6 +33,8 @@ export interface Question {
   readonly query?: Readonly<Record<string, string>>;
   readonly status?: number;
   readonly etag?: string;
+  /** Only the first page of a list is asked for. */
+  readonly isFirstPage?: true;
 }
 
 export interface HttpAnswer {
@@ -107,7 +109,11 @@ export const environmentOf = ({ tables, nowMs }: Fleet) => {
     let [http, bytes, depth, text] = [0, 0, 0, ""];
     let etag: string | undefined;
     const items: unknown[] = [];
-    for (let page: string | undefined, goesOn = true; goesOn; goesOn = page !== undefined) {
+    for (
+      let page: string | undefined, goesOn = true;
+      goesOn;
+      goesOn = page !== undefined && !question.isFirstPage
+    ) {
       Object.assign(count, { done: 0, depth: 0 });
       const got = await once(question, page);
       http += 1;

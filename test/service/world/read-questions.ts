@@ -131,6 +131,13 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
     check: ({ items }, { autoscalers }) => expect(items).toHaveLength(autoscalers),
   },
   "`doctor NAME`": { question: (fleet) => ({ path: QUERY_PATHS.doctor, query: one(fleet) }) },
+  "the first rows of the dashboard, cold": {
+    question: () => ({ ...ROWS, query: { most: "200" }, isFirstPage: true }),
+    check: ({ items }, { autoscalers }) =>
+      expect(
+        (items as readonly ClusterRows[]).reduce((sum, { rows }) => sum + rows.length, 0),
+      ).toBeGreaterThanOrEqual(Math.min(200, autoscalers)),
+  },
   "sparklines of a screen of one cluster, cold": {
     question: (fleet) => screenOf(fleet, false),
     check: hasLoads,
