@@ -53,6 +53,11 @@ export const PARTS: Readonly<Record<string, (options: NightlyOptions) => Part>> 
     args: ["run", "--silent", "test", "--", "--testTimeout", String(PROPERTY_TIMEOUT_MS)],
     env: { PROPERTY_RUNS: String(properties) },
   }),
+  keda: ({ properties }) => ({
+    command: "npx",
+    args: ["vitest", "run", "--project", "simulation", "test/sources/keda-steps.played.test.ts"],
+    env: { PROPERTY_RUNS: String(Math.max(2, properties)) },
+  }),
   simulation: ({ seeds, firstSeed }) =>
     npm("simulate", "--", "--seeds", String(seeds), "--first-seed", String(firstSeed)),
   beside: ({ seeds, firstSeed }) => {
