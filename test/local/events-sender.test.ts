@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readEventFilter } from "../../lib/answers/cloud-events/event-filter.ts";
 import { cloudEvent, type CloudEvent } from "../../lib/answers/cloud-events/kinds.ts";
 import type { ServiceContext } from "../../lib/answers/service/context.ts";
 import { openService } from "../../lib/answers/service/open.ts";
@@ -82,10 +83,11 @@ afterEach(async () => {
 });
 const CLOUD_EVENTS = "application/cloudevents+json; charset=utf-8";
 
-const newSender = () => {
+const newSender = (...filters: readonly string[]) => {
   let writes = 0;
   const sender = eventsSender({
     url,
+    filters: filters.map(readEventFilter),
     path: join(folder, "events.json"),
     service: openService(context),
     tables: context.tables,
@@ -143,6 +145,28 @@ describe("the events of a run", () => {
     await store(3_000);
     await sendAll();
     expect(ids()).toEqual(["uid-web:2000", "uid-web:3000"]);
+  });
+
+  it("are only those that a filter wants, and no later start reads the others from the beginning", async () => {
+    const filters = ["kind=change,cluster=eu-1", "kind=scale,name=web,step>=2"];
+    await newSender(...filters)
+      .start()
+      .stop();
+    await store(1, 2);
+    await insertEvents(context.insert, [scale("api", 3)]);
+    await insertScopeChange(context.insert, {
+      ...{ id: "0a1b", scope: "cluster", name: "eu-1", version: 2, atMs: NOON + 4 },
+      ...{ by: "ada", verb: "pause" },
+    });
+    nowMs = NOON + 10;
+    await newSender(...filters)
+      .start()
+      .stop();
+    expect(ids().toSorted()).toEqual(["change:0a1b", "uid-web:1", "uid-web:2"]);
+    nowMs = NOON + 3_600_000;
+    await newSender("kind=atMax").start().stop();
+    const { sinceMs } = JSON.parse(readFileSync(join(folder, "events.json"), "utf8"));
+    expect(sinceMs).toBe(NOON + 3_600_000 - 600_000);
   });
 
   it("come again after a start that died before the mark, with the same ids", async () => {

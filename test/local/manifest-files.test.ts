@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deploymentsOf } from "../../lib/embedded/run/manifest-files.ts";
-import { divided } from "../../lib/embedded/run/options.ts";
+import { divided } from "../../lib/embedded/run/option-values.ts";
 
 const hpa = (name: string, metric: string): string => `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

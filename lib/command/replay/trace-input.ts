@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { measured, usualPod } from "../../embedded/run/played-load.ts";
-import { divided } from "../../embedded/run/options.ts";
+import { divided } from "../../embedded/run/option-values.ts";
 import { readTrace } from "../../embedded/traces/read-trace.ts";
 import { holdsUntilMs, spanMs, type Trace } from "../../embedded/traces/trace.ts";
 import { HOUR_MS } from "../../rules/model/time-text.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import { changeEventOf } from "../../answers/cloud-events/change.ts";
+import type { EventFilter } from "../../answers/cloud-events/event-filter.ts";
 import {
   sendInOrder,
   type EventAnswer,
@@ -49,6 +50,8 @@ type Mark = z.infer<typeof markSchema>;
 
 export interface EventsSenderOptions {
   readonly url: string;
+  /** An event is sent where one of them wants it; without any, each is. */
+  readonly filters?: readonly EventFilter[];
   /** The file of the mark, in the folder of the run. */
   readonly path: string;
   readonly service: Pick<Service, "events" | "changes" | "clusters">;
@@ -152,7 +155,7 @@ const roundOf = (
   return async () => {
     try {
       await look();
-      const { events, untilMs } = await unsent(options, mark);
+      const { events, untilMs, passedOver } = await unsent(options, mark);
       const { left, why } = await sendInOrder(events, {
         limits: { events: AT_ONCE, bytes: Number.POSITIVE_INFINITY },
         send: (some) => Promise.all(some.map(({ event }) => post(url, event))),
@@ -161,7 +164,7 @@ const roundOf = (
         wait: (attempt) => wait(FIRST_WAIT_MS * 2 ** attempt),
       });
       news(why);
-      if (events.length > 0) {
+      if (events.length > 0 || (passedOver > 0 && clock() - mark.sinceMs > 2 * LOOK_BACK_MS)) {
         mark = markAfter(mark, { events, left, untilMs, nowMs: clock() });
         writeWhole(path, JSON.stringify(mark));
       }
@@ -179,20 +182,35 @@ const roundOf = (
 
 const timeOf = ({ event }: PostedEvent): number => Date.parse(event.time);
 
-/** The events after the mark, in order of time. `untilMs`: there are more from this time on. */
+interface Unsent {
+  readonly events: readonly PostedEvent[];
+  /** There are more from this time on. */
+  readonly untilMs?: number;
+  /** Events that no filter wants. */
+  readonly passedOver: number;
+}
+
+/** The events after the mark, in order of time. */
 const unsent = async (
   options: EventsSenderOptions,
   { sinceMs: fromMs, sent }: Mark,
-): Promise<{ readonly events: readonly PostedEvent[]; readonly untilMs?: number }> => {
-  const { service, tables, clock } = options;
+): Promise<Unsent> => {
+  const { service, tables, clock, filters = [] } = options;
   const known = new Set(sent.map(([id]) => id));
+  let passedOver = 0;
+  const isUnsent = (event: CloudEvent): boolean => {
+    if (known.has(event.id)) return false;
+    const isWanted = filters.length === 0 || filters.some((wants) => wants(event));
+    if (!isWanted) passedOver++;
+    return isWanted;
+  };
   const nowMs = clock();
   // A clock that was set back asks for no future.
   const sinceMs = Math.min(fromMs, nowMs);
   const lists = [
-    await firstOf(service.events({ sinceMs }), sentScale(tables), known),
-    await firstOf(service.changes({ sinceMs }), changeEventOf, known),
-    await firstOf(noticesIn(options, { sinceMs, untilMs: nowMs }), noticeEventOf, known),
+    await firstOf(service.events({ sinceMs }), sentScale(tables), isUnsent),
+    await firstOf(service.changes({ sinceMs }), changeEventOf, isUnsent),
+    await firstOf(noticesIn(options, { sinceMs, untilMs: nowMs }), noticeEventOf, isUnsent),
   ];
   const events = lists
     .flatMap(({ events: some }) => some)
@@ -201,8 +219,8 @@ const unsent = async (
   // the other list may not have been read.
   const untilMs = Math.min(nowMs, ...lists.flatMap(({ endMs }) => endMs ?? []));
   if (events.every((event) => timeOf(event) <= untilMs) && lists.every(({ endMs }) => !endMs))
-    return { events };
-  return { events: events.filter((event) => timeOf(event) <= untilMs), untilMs };
+    return { events, passedOver };
+  return { events: events.filter((event) => timeOf(event) <= untilMs), untilMs, passedOver };
 };
 
 /** With what a stack says of it beside. */
@@ -233,12 +251,12 @@ async function* noticesIn(
 const firstOf = async <View>(
   views: AsyncIterable<View>,
   eventOf: (view: View) => CloudEvent | Promise<CloudEvent>,
-  known: ReadonlySet<string>,
+  isUnsent: (event: CloudEvent) => boolean,
 ): Promise<{ readonly events: readonly PostedEvent[]; readonly endMs?: number }> => {
   const events: PostedEvent[] = [];
   for await (const view of views) {
     const event = await eventOf(view);
-    if (known.has(event.id)) continue;
+    if (!isUnsent(event)) continue;
     events.push({ event, subject: event.subject, bytes: 0 });
     if (events.length === ROUND_MAX) return { events, endMs: Date.parse(event.time) };
   }

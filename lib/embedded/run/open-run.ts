@@ -1,3 +1,4 @@
+import { readEventFilter } from "../../answers/cloud-events/event-filter.ts";
 import { randomUUID } from "node:crypto";
 import type { Validation } from "../../rules/model/spec.ts";
 import { clusterName } from "../../rules/model/ids.ts";
@@ -176,7 +177,7 @@ export const openRun = async (
   page.serve(served, log.reporter.line);
   wakes.serve(served, log.reporter.line);
   readSeries = async (labels) => openMetricsText(await service.series({ labels }));
-  const sender = await senderOf(options.eventsUrl, {
+  const sender = await senderOf(options, {
     path: layout.events,
     service,
     tables: store,
@@ -260,12 +261,13 @@ export const openRun = async (
 };
 
 const senderOf = async (
-  url: string | undefined,
-  options: Omit<EventsSenderOptions, "url">,
-): Promise<EventsSender | undefined> =>
-  url === undefined
-    ? undefined
-    : (await import("./events-sender.ts")).eventsSender({ url, ...options });
+  { eventsUrl: url, eventsFilter = [] }: Pick<RunOptions, "eventsUrl" | "eventsFilter">,
+  options: Omit<EventsSenderOptions, "url" | "filters">,
+): Promise<EventsSender | undefined> => {
+  if (url === undefined) return undefined;
+  const { eventsSender } = await import("./events-sender.ts");
+  return eventsSender({ url, filters: eventsFilter.map(readEventFilter), ...options });
+};
 
 /** The stand-in of the other controller; undefined without `--beside`. */
 const controllerOf = async (

@@ -1,9 +1,22 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { VALIDATION_WORDS, type Validation, validationOf } from "../../rules/model/spec.ts";
-import { readDuration, LATEST_MS } from "../../rules/model/time-text.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { readEverydayTime, readExactTime, inUtc } from "../../stack/report/instant-text.ts";
+import { inUtc } from "../../stack/report/instant-text.ts";
 import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../layout.ts";
+import {
+  collect,
+  collectFilter,
+  collectMetric,
+  upTo,
+  duration,
+  httpUrl,
+  instant,
+  once,
+  portNumber,
+  positive,
+  givenName,
+  wholeNumber,
+} from "./option-values.ts";
 
 /** The options of `npm start`. */
 export interface RunOptions {
@@ -49,6 +62,8 @@ export interface RunOptions {
   readonly wakePort?: number;
   /** Where events are posted to. Absent: nowhere. */
   readonly eventsUrl?: string;
+  /** Which events; one of them is enough. Absent: all. */
+  readonly eventsFilter?: readonly string[];
   /** Port of the page on 127.0.0.1; 0 takes a free one. */
   readonly dashboardPort: number;
   /** The page may pause, resume, override and freeze. */
@@ -65,7 +80,6 @@ export type Specs = (typeof SPECS)[number];
 type WrittenOptions = Partial<Omit<RunOptions, "args">>;
 
 const DEFAULT_SPEED = 60;
-const MAX_SPEED = 1_000_000;
 const CLOCK_SPEED = 1;
 
 /**
@@ -83,7 +97,7 @@ export const startCommand = (
     .option(
       "--data <dir>",
       "folder of everything that the run keeps (default: .tidemark, and one of its own for each cluster, trace or manifest)",
-      once(text),
+      once(givenName),
     )
     .option(
       "--manifest <file>",
@@ -93,18 +107,18 @@ export const startCommand = (
     .option(
       "--clusters <n>",
       `simulate this many clusters, whose workloads and autoscalers the run makes (at most ${CLUSTERS_MAX})`,
-      once(count(CLUSTERS_MAX)),
+      once(upTo(CLUSTERS_MAX)),
     )
     .option(
       "--autoscalers <n>",
       `make this many autoscalers in them (default: ${AUTOSCALERS_EACH} in each cluster, at most ${AUTOSCALERS_MAX})`,
-      once(count(AUTOSCALERS_MAX)),
+      once(upTo(AUTOSCALERS_MAX)),
     )
     .addOption(validateOption())
     .option(
       "--trace <file>",
       "play this recorded load (CSV: timestamp,value, or the JSON of a range query of Prometheus) on every deployment",
-      once(text),
+      once(givenName),
     )
     .option(
       "--metric <name=file>",
@@ -136,9 +150,9 @@ export const startCommand = (
     .option(
       "--kubeconfig <file>",
       "scale this cluster in real time instead of a simulated one",
-      once(text),
+      once(givenName),
     )
-    .option("--context <name>", "context of the kubeconfig", once(text))
+    .option("--context <name>", "context of the kubeconfig", once(givenName))
     .option(
       "--source-url <url>",
       "ask this Prometheus in place of the recorded one; the run then goes at the speed of the clock",
@@ -177,6 +191,11 @@ export const startCommand = (
       "post scale events and changes to this endpoint of yours, in the form of CloudEvents",
       once(httpUrl("http://127.0.0.1:8080/events", true)),
     )
+    .option(
+      "--events-filter <filter>",
+      "post only events with these fields: kind=scale,namespace=shop,labels.team=blue,step>=5 (repeatable: one of them is enough)",
+      collectFilter,
+    )
     .option("--allow-edits", "let the page pause, resume, override and freeze")
     .allowExcessArguments(false)
     .exitOverride()
@@ -200,8 +219,14 @@ export const startCommand = (
 const usage = (message: string): TidemarkError =>
   new TidemarkError("local.usage", message, undefined);
 
+const refuseIdleFilter = ({ eventsFilter, eventsUrl }: WrittenOptions): void => {
+  if (eventsFilter !== undefined && eventsUrl === undefined)
+    throw usage("Cannot use --events-filter without --events-url: no event is posted");
+};
+
 /** Refuses an option without effect, because its user expects one. */
 const refuseIdle = (options: WrittenOptions): void => {
+  refuseIdleFilter(options);
   if (options.context !== undefined && options.kubeconfig === undefined)
     throw usage("Cannot use --context without --kubeconfig: a simulated cluster has no contexts");
   refuseBesideFleet(options);
@@ -275,107 +300,6 @@ const refuseBesideFleet = ({ clusters: wanted, autoscalers, ...options }: Writte
     throw usage(
       `Cannot make ${AUTOSCALERS_EACH} autoscalers in each of ${clusters} clusters: they are ${AUTOSCALERS_MAX} at most; give --autoscalers`,
     );
-};
-
-/** Reads an option and refuses a second one, of which one would have no effect. */
-const once =
-  <Value>(read: (text: string) => Value) =>
-  (text: string, before: Value | undefined): Value => {
-    if (before !== undefined) throw new InvalidArgumentError("It was given twice.");
-    return read(text);
-  };
-
-const text = (name: string): string => {
-  if (name === "") throw new InvalidArgumentError("Wanted a name.");
-  return name;
-};
-
-const collect = (file: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
-  text(file),
-];
-
-const collectMetric = (given: string, before: readonly string[] | undefined): readonly string[] => {
-  const [name = "", file = ""] = divided(given);
-  if (name === "" || file === "") throw new InvalidArgumentError("Wanted NAME=FILE.");
-  if (before?.some((other) => divided(other)[0] === name))
-    throw new InvalidArgumentError(`It was given twice for "${name}".`);
-  return [...(before ?? []), given];
-};
-
-/** The name of the metric and its file. */
-export const divided = (given: string): readonly [string, string] => {
-  const at = given.indexOf("=");
-  return at === -1 ? ["", ""] : [given.slice(0, at), given.slice(at + 1)];
-};
-
-const wholeNumber = (digits: string): number => {
-  if (!/^\d{1,9}$/.test(digits)) throw new InvalidArgumentError("Wanted a whole number.");
-  return Number(digits);
-};
-
-/**
- * A time as every command takes it, by the clock of this machine. In whole seconds: due times of
- * syncs are.
- */
-const instant = (given: string): number => {
-  const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
-  const atMs = readExactTime(given, nowMs, "past") ?? readEverydayTime(given, nowMs, "past");
-  if (atMs === undefined || atMs < 0 || atMs > LATEST_MS || atMs % 1_000 !== 0)
-    throw new InvalidArgumentError(
-      'Wanted a time in whole seconds: "2026-03-27T06:00:00Z", "2026-03-27 06:00", "monday 09:00", or a duration before now.',
-    );
-  return atMs;
-};
-
-/** An endpoint may ask for a query, which is printed nowhere. */
-const httpUrl =
-  (example: string, mayHaveQuery = false) =>
-  (address: string): string => {
-    const { protocol, username, password, search, hash } = URL.canParse(address)
-      ? new URL(address)
-      : {};
-    const isHttp = protocol === "http:" || protocol === "https:";
-    if (!isHttp || username || password || hash || (search && !mayHaveQuery))
-      throw new InvalidArgumentError(
-        `Wanted a URL without user${mayHaveQuery ? " and password" : ", password and query"}, such as ${example}.`,
-      );
-    return address;
-  };
-
-const MAX_PORT = 65_535;
-
-const portNumber = (given: string): number => {
-  const port = wholeNumber(given);
-  if (port > MAX_PORT) throw new InvalidArgumentError(`Wanted a port, at most ${MAX_PORT}.`);
-  return port;
-};
-
-const count =
-  (most: number) =>
-  (given: string): number => {
-    const value = wholeNumber(given);
-    if (value < 1 || value > most)
-      throw new InvalidArgumentError(`Wanted a number from 1 to ${most}.`);
-    return value;
-  };
-
-const positive = (given: string): number => {
-  const value = Number(given);
-  if (!(value > 0 && value <= MAX_SPEED))
-    throw new InvalidArgumentError(`Wanted a number above 0, at most ${MAX_SPEED}.`);
-  return value;
-};
-
-/** A hundred years, so that the end is still a valid date. */
-const MAX_DURATION_MS = 36_525 * 86_400_000;
-
-const duration = (given: string): number => {
-  const value = readDuration(given);
-  if (value === undefined || value <= 0)
-    throw new InvalidArgumentError("Wanted a duration like 90s, 1m30s, 40m or 2h.");
-  if (value > MAX_DURATION_MS) throw new InvalidArgumentError("Wanted at most 36525d.");
-  return Math.round(value);
 };
 
 const withoutData = (args: readonly string[]): readonly string[] =>

@@ -24,7 +24,8 @@ import {
 import { shellWord } from "../../stack/report/shell-word.ts";
 import { newFolderBeside } from "../folder/damage.ts";
 import { deploymentsOf, type ManifestFile, manifestFiles } from "./manifest-files.ts";
-import { divided, type RunOptions } from "./options.ts";
+import { divided } from "./option-values.ts";
+import type { RunOptions } from "./options.ts";
 import { textOfFile } from "../host/text-file.ts";
 
 /** What this run does, computed from its options and its folder. */
