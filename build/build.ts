@@ -17,7 +17,16 @@ import { writeSbom } from "./sbom.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each is bundled from `functions/<name>.ts` into a folder of its own, which becomes its zip. */
-export const FUNCTIONS = ["schedule", "sync", "api", "connect", "view", "wake", "events"] as const;
+export const FUNCTIONS = [
+  "schedule",
+  "sync",
+  "api",
+  "connect",
+  "view",
+  "wake",
+  "events",
+  "audit",
+] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Bundle {

@@ -5,7 +5,7 @@ import { TidemarkError } from "../rules/model/errors.ts";
 import { foreignText } from "../rules/model/foreign-text.ts";
 import type { ServiceContext } from "../answers/service/context.ts";
 import { checkEvent, reportIn } from "./check-event.ts";
-import { type Signer, signedPost } from "./signed-post.ts";
+import { type Signer, signed } from "./signed-request.ts";
 import { sourceEvent } from "./source-event.ts";
 
 /**
@@ -26,7 +26,7 @@ interface Invoker extends Signer {
 const invokeFunction = async (invoker: Invoker, body: string): Promise<Exchange> => {
   const path = `/2015-03-31/functions/${encodeURIComponent(invoker.functionName)}/invocations`;
   return exchange({
-    ...(await signedPost(invoker, {
+    ...(await signed(invoker, {
       service: "lambda",
       path,
       contentType: "application/json",

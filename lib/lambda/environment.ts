@@ -24,6 +24,7 @@ const ANSWERING = [
  * - `TIDEMARK_EXTERNAL_ID`: what `sync` gives when it assumes a role of another account, or `none`.
  * - `TIDEMARK_EVENT_BUS`: the name of the bus that events are put on, or `none`.
  * - `TIDEMARK_EVENTS_DEAD_LETTERS_URL`: the queue that keeps what cannot be put on it, or `none`.
+ * - `TIDEMARK_AUDIT_BUCKET`: the bucket that audits are put into, or `none`.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/stack/report/sync-report.ts).
  */
 export const ENVIRONMENT = {
@@ -50,6 +51,7 @@ export const ENVIRONMENT = {
     "TIDEMARK_EVENT_BUS",
     "TIDEMARK_EVENTS_DEAD_LETTERS_URL",
   ],
+  audit: ["TIDEMARK_STATE_TABLE", "TIDEMARK_HISTORY_TABLE", "TIDEMARK_AUDIT_BUCKET"],
 } as const;
 
 /** Reads the variables of a function. Throws a RangeError that names each missing one. */

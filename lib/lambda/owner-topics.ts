@@ -2,7 +2,7 @@ import { exchange } from "../stack/cluster/transport/exchange.ts";
 import { TidemarkError } from "../rules/model/errors.ts";
 import { foreignText } from "../rules/model/foreign-text.ts";
 import { type FleetProblem, problemSentences } from "../stack/report/problems.ts";
-import { type Signer, signedPost } from "./signed-post.ts";
+import { type Signer, signed } from "./signed-request.ts";
 
 /** The right that this call needs. A test compares the roles of the stack with it. */
 export const PUBLISH_RIGHT = "sns:Publish";
@@ -106,7 +106,7 @@ const publish = async (
   let why = "";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const answer = await exchange({
-      ...(await signedPost({ ...signer, region: async () => region }, request)),
+      ...(await signed({ ...signer, region: async () => region }, request)),
       ...PUBLISH,
     });
     if (answer.kind === "answered" && answer.status === 200) return;

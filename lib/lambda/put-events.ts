@@ -3,7 +3,7 @@ import type { CloudEvent } from "../answers/cloud-events/kinds.ts";
 import type { EventLimits, EventAnswer, OutgoingEvent } from "../answers/cloud-events/in-order.ts";
 import { foreignText } from "../rules/model/foreign-text.ts";
 import { asList, asObject, asText, jsonIn } from "../rules/model/json.ts";
-import { type Signer, signedPost } from "./signed-post.ts";
+import { type Signer, signed } from "./signed-request.ts";
 
 /** The right that this call needs. A test compares the roles of the stack with it. */
 const PUT_RIGHT = "events:PutEvents";
@@ -78,7 +78,7 @@ export const putsEvents =
         Entries: events.map(({ entry }) => ({ ...entry, EventBusName: bus })),
       }),
     } as const;
-    const answer = await exchange({ ...(await signedPost(signer, request)), ...PUT });
+    const answer = await exchange({ ...(await signed(signer, request)), ...PUT });
     const all = (why: string): readonly EventAnswer[] => events.map(() => ({ kind: "later", why }));
     if (answer.kind === "broken") return all(foreignText(answer.error.message));
     const text = answer.bytes.toString("utf8");

@@ -28,6 +28,7 @@ const OF_LAMBDA = [
   "lib/stack/aws",
   "lib/answers/service",
   "lib/answers/cloud-events",
+  "lib/answers/audit",
   "lib/answers/api",
 ];
 const OF_RUN = [...OF_LAMBDA, "lib/lambda"];
@@ -74,6 +75,13 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lib/stack/store",
     "lib/stack/report",
     "lib/stack/plan",
+    "lib/answers/views",
+    "lib/answers/words",
+    "lib/answers/service",
+  ],
+  "lib/answers/audit": [
+    "lib/rules/model",
+    "lib/stack/store",
     "lib/answers/views",
     "lib/answers/words",
     "lib/answers/service",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse as parseCsv } from "csv-parse/sync";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AUDIT_FIELDS, type AuditRecord } from "../../lib/command/audit/record.ts";
+import { AUDIT_FIELDS, type AuditRecord } from "../../lib/answers/audit/record.ts";
 import { openStack } from "../../lib/command/stack-session.ts";
 import type { Session } from "../../lib/command/io.ts";
 import { NOON } from "../noon.ts";

@@ -91,7 +91,7 @@ export const shopFolder = async (): Promise<Folder> => {
   return folder;
 };
 
-const emptyFolder = (): Folder => {
+export const emptyFolder = (): Folder => {
   const dir = mkdtempSync(join(tmpdir(), "tidemark-cli-"));
   const data = join(dir, "data");
   mkdirSync(data);

@@ -202,13 +202,13 @@ describe("the alarms", () => {
     const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
     const section = /## Alarms\n(.*?)\n## /s.exec(page)?.[1] ?? "";
     const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-    // Two more are there where a parameter names a bus of events.
-    const ofEvents = ["EventsBehind", "EventsDeadLettersFilled"];
-    const given = resourcesOf(stack.packaged.text, { EventBus: "default" });
-    expect(ofEvents.map((name) => given[name]?.Type)).toEqual(
-      ofEvents.map(() => "AWS::CloudWatch::Alarm"),
+    // More are there where a parameter names a bus of events, or has audits kept.
+    const ofParameters = ["EventsBehind", "EventsDeadLettersFilled", "AuditsNotKept"];
+    const given = resourcesOf(stack.packaged.text, { EventBus: "default", AuditDays: "400" });
+    expect(ofParameters.map((name) => given[name]?.Type)).toEqual(
+      ofParameters.map(() => "AWS::CloudWatch::Alarm"),
     );
-    expect(listed.toSorted()).toEqual([...Object.keys(alarms), ...ofEvents].toSorted());
+    expect(listed.toSorted()).toEqual([...Object.keys(alarms), ...ofParameters].toSorted());
     for (const [name, { AlarmDescription, AlarmName }] of Object.entries(alarms)) {
       expect(AlarmDescription).toMatch(
         new RegExp(`^[A-Z].{20,}\\. docs/operations\\.md, Alarms, ${name}$`),

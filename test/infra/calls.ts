@@ -49,11 +49,11 @@ export const actionsCalledBy = async (name: FunctionName): Promise<readonly stri
   ];
   // Requests that are signed here and not sent by the SDK name their right themselves
   // (lib/stack/cluster/access/eks-description.ts, lib/lambda/check-by-sync.ts,
-  // lib/lambda/owner-topics.ts, lib/lambda/put-events.ts).
+  // lib/lambda/owner-topics.ts, lib/lambda/put-events.ts, lib/lambda/put-object.ts).
   // The policies of sessions for registered sources name rights of the roles of these sources
   // (SIGNED_SERVICES), and none of the function.
   const own = code.replace(/\bSIGNED_SERVICES = \{[^}]*\};/, "");
-  const signed = [...own.matchAll(/"((?:eks|events|lambda|sns):[A-Z]\w+)"/g)].map(
+  const signed = [...own.matchAll(/"((?:eks|events|lambda|s3|sns):[A-Z]\w+)"/g)].map(
     ([, action]) => action ?? "",
   );
   return [...new Set([...commands.map((command) => actionOf(command, name)), ...signed])].sort();

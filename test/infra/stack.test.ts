@@ -94,6 +94,7 @@ const actionsOf = (role: string): readonly string[] => {
   const given = {
     ...{ AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" },
     EventBus: "default",
+    AuditDays: "400",
   };
   return [
     ...new Set(
@@ -179,6 +180,7 @@ describe("the functions", () => {
       TIDEMARK_OWNER_TOPICS: "none",
       TIDEMARK_EVENT_BUS: "none",
       TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
+      TIDEMARK_AUDIT_BUCKET: "none",
       TIDEMARK_ALARM_TOPIC: "none",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
@@ -210,11 +212,11 @@ describe("the functions", () => {
   });
 
   it("keep their logs for 30 days, those that answer people for 90, each in a group of its own", () => {
-    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90, wake: 30, events: 30 };
+    const days = { schedule: 30, sync: 30, api: 90, connect: 90, view: 90, wake: 30 };
     expect(ofType("AWS::Logs::LogGroup").map((name) => resource(name).Properties)).toEqual(
       FUNCTIONS.map((name) => ({
         LogGroupName: `/aws/lambda/tidemark-prod-${name}`,
-        RetentionInDays: String(days[name]),
+        RetentionInDays: String({ ...days, events: 30, audit: 90 }[name]),
       })),
     );
   });
@@ -238,6 +240,8 @@ describe("the functions", () => {
     // and one kind more of other controllers: less than 1 KiB.
     const budgetKib = {
       ...{ schedule: 390, sync: 970, api: 1125, connect: 1135, view: 1010, wake: 385, events: 430 },
+      // An audit reads scales, edits, rows and histories as view does, and answers nobody.
+      audit: 800,
     };
     for (const name of FUNCTIONS)
       expect(sizeAtStart(packaged.bundles, name).bytes / 1024, name).toBeLessThan(budgetKib[name]);
@@ -252,6 +256,7 @@ describe("the functions", () => {
       view: 355,
       wake: 150,
       events: 250,
+      audit: 300,
     };
     const packed = Object.groupBy(packaged.bundles, (bundle) => bundle.function);
     for (const name of FUNCTIONS) {
@@ -704,6 +709,7 @@ describe("the roles", () => {
       "ViewRole",
       "WakeRole",
       "EventsRole",
+      "AuditRole",
       "TickRole",
     ]);
     expect(FUNCTIONS.map((name) => lambdaOf(name).Properties["Role"])).toEqual(
@@ -715,6 +721,7 @@ describe("the roles", () => {
         "ViewRole",
         "WakeRole",
         "EventsRole",
+        "AuditRole",
       ].map(arnOf),
     );
   });
@@ -727,6 +734,7 @@ describe("the roles", () => {
     ["view", "ViewRole", LOGS],
     ["wake", "WakeRole", LOGS],
     ["events", "EventsRole", [...LOGS, ...STREAM_CONSUMER]],
+    ["audit", "AuditRole", LOGS],
   ] as const)(
     "of %s allows exactly what its code calls and the platform does for it",
     async (name, role, byPlatform) => {

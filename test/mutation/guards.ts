@@ -375,8 +375,16 @@ export const GUARDS: readonly PromisedMutant[] = [
     noticedBy: "writes no text of an event into the log as it is",
   },
   {
+    breaks: "the audit of a day hangs on the audit of the day before",
+    file: "lib/answers/audit/daily.ts",
+    from: "kept.at(-1)?.head ?? last?.head ?? START",
+    to: "START",
+    test: "test/functions/audit.test.ts",
+    noticedBy: "shows that a file was taken out, or was made anew",
+  },
+  {
     breaks: "a line of an audit hangs on the lines before it",
-    file: "lib/command/audit/chain.ts",
+    file: "lib/answers/audit/chain.ts",
     from: "[before, text]",
     to: '["", text]',
     test: "test/cli/audit.test.ts",

@@ -1,6 +1,6 @@
 import { line, type Printed } from "../../stack/report/printed.ts";
 import { markupText } from "../../stack/report/timeline/svg.ts";
-import type { AuditFormat, AuditKind, AuditRecord } from "./record.ts";
+import type { AuditFormat, AuditKind, AuditRecord } from "../../answers/audit/record.ts";
 
 /* One file without a script, an image or an address: it can be kept, printed and sent as it is. */
 

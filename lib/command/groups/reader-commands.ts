@@ -13,8 +13,11 @@ export const auditCommand = (root: Command, run: CommandRun, printer: Printer): 
     )
     .option("--since <time>", "from this time on (default: 30 days)")
     .option("--until <time>", "up to this time (default: now)")
-    .option("--verify <file>", "look in place of it whether nothing was taken out of an audit")
-    .option("--head <hash>", "with --verify: the head of the chain that was noted")
+    .option(
+      "--verify <file...>",
+      "look in place of it whether nothing was taken out of an audit, or of daily audits that follow each other",
+    )
+    .option("--head <hash>", "with --verify: the head of the last chain, as it was noted")
     .addOption(
       new Option("-o, --output <format>", "output format")
         .choices(["csv", "json", "html"])

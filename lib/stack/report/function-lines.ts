@@ -234,6 +234,21 @@ export const eventsLine = ({ sent, kept, left, why }: EventsReport): LogLine => 
   },
 });
 
+/** The log line of the audit of one day: its head is also in the history, and in the next day. */
+export const auditLine = ({
+  date,
+  files,
+  head,
+}: {
+  readonly date: string;
+  readonly files: readonly { readonly key: string; readonly lines: number }[];
+  readonly head: string;
+}): LogLine => ({
+  level: "info",
+  message: `Put the audit of ${date} into the bucket`,
+  fields: { date, head, files: files.map(({ key, lines }) => ({ key, lines })) },
+});
+
 /** What a look at the fleet made. */
 export interface LookReport {
   /** Notices, storms included. */

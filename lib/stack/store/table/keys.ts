@@ -164,6 +164,10 @@ export const removedClusterKey = (cluster: string, atMs: number): Key => ({
   sk: `${sortableMs(atMs)}#${cluster}`,
 });
 
+/** What was put into the bucket of audits, one item a day. */
+export const AUDITS_PK = "audits";
+export const auditKey = (date: string): Key => ({ pk: AUDITS_PK, sk: date });
+
 /** A second copy of the events of one day of one cluster, in order of time. */
 export const dayPk = (cluster: ClusterName, day: string): string => `day#${cluster}#${day}`;
 export const dayEventKey = (

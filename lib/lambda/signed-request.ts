@@ -10,21 +10,24 @@ export interface Signer {
 }
 
 export interface SignedRequest {
-  readonly service: "events" | "lambda" | "sns";
+  readonly service: "events" | "lambda" | "s3" | "sns";
+  readonly method?: "POST" | "PUT";
+  /** Of characters that no URL escapes. */
   readonly path: string;
   readonly contentType: string;
   /** The operation, of a service whose operations have one path. */
   readonly target?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * One signed POST to a service of AWS: the clients of the SDK would add more to a bundle than all
- * of this.
+ * One signed request to a service of AWS: the clients of the SDK would add more to a bundle than
+ * all of this.
  */
-export const signedPost = async (
+export const signed = async (
   { credentials, region, clock }: Signer,
-  { service, path, contentType, target, body }: SignedRequest,
+  { service, method = "POST", path, contentType, target, headers: more, body }: SignedRequest,
 ): Promise<Pick<Outgoing, "secure" | "options" | "body">> => {
   const inRegion = await region();
   const { protocol, hostname, port } = serviceUrl(service, inRegion);
@@ -33,14 +36,15 @@ export const signedPost = async (
     host: port === "" ? hostname : `${hostname}:${port}`,
     "content-type": contentType,
     ...(target !== undefined && { "x-amz-target": target }),
+    ...more,
   };
   const { headers } = await signer.sign(
-    { method: "POST", protocol, hostname, path, headers: signedHeaders, body },
+    { method, protocol, hostname, path, headers: signedHeaders, body },
     { signingDate: new Date(clock()) },
   );
   return {
     secure: protocol === "https:",
-    options: { method: "POST", hostname, path, headers, ...(port !== "" && { port }) },
+    options: { method, hostname, path, headers, ...(port !== "" && { port }) },
     body,
   };
 };
@@ -49,6 +53,7 @@ export const signedPost = async (
 const ENDPOINTS = {
   events: "AWS_ENDPOINT_URL_EVENTBRIDGE",
   lambda: "AWS_ENDPOINT_URL_LAMBDA",
+  s3: "AWS_ENDPOINT_URL_S3",
   sns: "AWS_ENDPOINT_URL_SNS",
 } as const satisfies Record<SignedRequest["service"], string>;
 

@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
 import { TidemarkError } from "../../rules/model/errors.ts";
-import { formatOfLine } from "./format.ts";
 import type { AuditFormat, AuditKind, AuditRecord, ReadLine } from "./record.ts";
 
 /** What stands before the first line of a chain. */
-const START = "0".repeat(64);
+export const START = "0".repeat(64);
 
 /** SHA-256 of the hash of the line before, a line end, and the line without its own hash. */
 const linkOf = (before: string, text: string): string => hash("sha256", [before, text].join("\n"));
@@ -13,6 +12,11 @@ const linkOf = (before: string, text: string): string => hash("sha256", [before,
 export interface Chain {
   readonly lines: number;
   readonly head: string;
+}
+
+/** With its first line, which says what it is of. */
+export interface VerifiedChain extends Chain {
+  readonly top: string;
 }
 
 /** Writes records as lines of a format, each with its hash, and what stands between them. */
@@ -40,7 +44,11 @@ const FRAME_LINES_MAX = 100;
  * Reads an audit line by line. Throws `audit.chain` with the first line that does not follow from
  * the lines before it: it or one before it was changed, or lines were taken out or put in.
  */
-export const verified = async (name: string, lines: AsyncIterable<string>): Promise<Chain> => {
+export const verified = async (
+  name: string,
+  lines: AsyncIterable<string>,
+  formats: readonly AuditFormat[],
+): Promise<VerifiedChain> => {
   const refused = (line: number, why: string): TidemarkError =>
     new TidemarkError("audit.chain", `Cannot verify "${name}": line ${line}: ${why}`, { line });
   let format: AuditFormat | undefined;
@@ -48,6 +56,7 @@ export const verified = async (name: string, lines: AsyncIterable<string>): Prom
   let last: AuditKind | undefined;
   let chain: Chain = { lines: 0, head: START };
   let frame: string[] = [];
+  let top = "";
   /** Compares what stands between two records with what an audit prints there. */
   const mustBeFrame = (next: AuditKind | undefined, before: number): void => {
     const expected = format?.frame(last, next) ?? [];
@@ -58,7 +67,7 @@ export const verified = async (name: string, lines: AsyncIterable<string>): Prom
   };
   for await (const line of lines) {
     number += 1;
-    format ??= formatOfLine(line);
+    format ??= formats.find((one) => one.frame(undefined, "audit")[0] === line);
     if (!format) throw refused(1, "it begins no audit in csv, json or html");
     const read = format.read(line);
     if (!read) {
@@ -69,6 +78,7 @@ export const verified = async (name: string, lines: AsyncIterable<string>): Prom
     mustBeFrame(read.kind, number - frame.length);
     if ((last === undefined) !== (read.kind === "audit"))
       throw refused(number, "an audit begins with the line of its period, and has only one");
+    top ||= read.text;
     chain = linkedTo(chain, read, (why) => refused(number, why));
     last = read.kind;
     frame = [];
@@ -76,7 +86,7 @@ export const verified = async (name: string, lines: AsyncIterable<string>): Prom
   if (last !== "end")
     throw refused(number, "the audit is cut off here: its last line, of the kind end, is missing");
   mustBeFrame(undefined, number - frame.length + 1);
-  return chain;
+  return { ...chain, top };
 };
 
 /** The chain with a line more. Throws where the hash of the line is another one. */

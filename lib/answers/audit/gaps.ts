@@ -1,10 +1,10 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
-import { wholeHistory } from "../../answers/service/history/history.ts";
-import type { Filter, Service } from "../../answers/service/service.ts";
-import type { HistoryPoint } from "../../answers/views/over-time.ts";
-import type { AutoscalerRow } from "../../answers/views/row.ts";
+import { wholeHistory } from "../service/history/history.ts";
+import type { Filter, Service } from "../service/service.ts";
+import type { HistoryPoint } from "../views/over-time.ts";
+import type { AutoscalerRow } from "../views/row.ts";
 import { mapWithLimit } from "../../stack/store/table/wait-for-all.ts";
 import type { Period } from "./read-records.ts";
 import type { AuditRecord } from "./record.ts";

@@ -1,10 +1,9 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
-import { fieldLine } from "../../answers/words/change-words.ts";
-import { chosenOf } from "../commands/changes.ts";
-import type { Filter, Service } from "../../answers/service/service.ts";
-import type { ChangeView } from "../../answers/views/change.ts";
-import type { EventView } from "../../answers/views/event.ts";
+import { fieldLine } from "../words/change-words.ts";
+import type { Filter, Service } from "../service/service.ts";
+import type { ChangeView } from "../views/change.ts";
+import type { EventView } from "../views/event.ts";
 import type { AuditRecord } from "./record.ts";
 
 /** A part of the past, both ends inclusive. */
@@ -29,11 +28,22 @@ export async function* readRecords(
   { sinceMs, untilMs }: Period,
 ): AsyncGenerator<ReadRecord> {
   const past = { ...filter, removed: true, sinceMs } as const;
-  const changes = chosenOf(service.changes(past), undefined, untilMs);
+  const changes = until(service.changes(past), untilMs);
   yield* inOrderOfTime(
     mapped(service.events({ ...past, untilMs }), scaleRecord),
     mapped(changes, (change) => ({ record: editRecord(change) })),
   );
+}
+
+/** Changes are listed oldest first, so that nothing is read after the end of the period. */
+async function* until(
+  changes: AsyncIterable<ChangeView>,
+  untilMs: number,
+): AsyncGenerator<ChangeView> {
+  for await (const change of changes) {
+    if (Date.parse(change.at) > untilMs) return;
+    yield change;
+  }
 }
 
 async function* mapped<From, To>(
