@@ -10,8 +10,8 @@ const PUT_OBJECT_RIGHT = "s3:PutObject";
 const PUT = { timeoutMs: 60_000, maxBytes: 64 * 1024 };
 
 /**
- * Puts objects into a bucket. With a lock of the bucket, S3 takes only what names its checksum. Throws
- * `audit.bucket` where it does not take one.
+ * Puts objects into a bucket. With a lock of the bucket, S3 takes only what names its checksum.
+ * Throws `audit.bucket` where it does not take one.
  */
 export const putsObjects =
   (signer: Signer, bucket: string): ((key: string, body: string) => Promise<void>) =>
