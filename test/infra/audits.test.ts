@@ -18,10 +18,14 @@ interface Statement {
   readonly Action: readonly string[];
   readonly Resource: Json;
 }
-const statementsIn = (value: Json | undefined): readonly Statement[] =>
-  (JSON.stringify(value ?? {}).match(/"Statement":\[.*?\]\}(?=[},\]])/g) ?? []).flatMap(
-    (text) => JSON.parse(`{${text.slice(0, text.lastIndexOf("]") + 1)}}`).Statement,
+/** Every statement below a value, however deep. */
+const statementsIn = (value: Json | undefined): readonly Statement[] => {
+  if (Array.isArray(value)) return value.flatMap((each: Json) => statementsIn(each));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value as { readonly [key: string]: Json }).flatMap(([key, each]) =>
+    key === "Statement" ? (each as unknown as readonly Statement[]) : statementsIn(each),
   );
+};
 const allowedBy = (role: Resource | undefined): readonly Statement[] =>
   statementsIn(role?.Properties["Policies"]);
 

@@ -128,7 +128,7 @@ describe("the template for other tools", () => {
     const ofType = (type: string): readonly Resource[] =>
       Object.values(template.Resources).filter(({ Type }) => Type === type);
     expect([ofType("AWS::IAM::Role").length, ofType("AWS::IAM::ManagedPolicy").length]).toEqual([
-      8, 3,
+      10, 3,
     ]);
     for (const { Properties } of ofType("AWS::IAM::Role"))
       expect(Properties).toMatchObject({

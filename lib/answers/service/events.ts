@@ -1,6 +1,7 @@
 import { isTidemarkError } from "../../rules/model/errors.ts";
 import { type AutoscalerRef, autoscalerName, namespace } from "../../rules/model/ids.ts";
 import type { EventRecord } from "../../rules/model/scale-records.ts";
+import type { ClusterRecord } from "../../rules/model/records.ts";
 import { DAY_MS } from "../../rules/model/time-text.ts";
 import { deletedPlaces } from "../../stack/store/history/changes.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import type { EventCount, EventView } from "../views/event.ts";
 import { type QueryContext, sees } from "./context.ts";
 import { clustersNamed, findAutoscaler, splitName } from "./find-autoscaler.ts";
-import { pastClusters } from "./past-clusters.ts";
+import type { pastClusters as PastClusters } from "./past-clusters.ts";
 import type {
   AutoscalerQuery,
   EventCountCursor,
@@ -67,6 +68,19 @@ async function* untold(
   for await (const event of records) if (!isTold(event, after)) yield event;
 }
 
+/** The code for removed clusters is loaded where one may be meant: most lists need none of it. */
+const clustersOf = async (
+  context: QueryContext,
+  wanted: Parameters<typeof PastClusters>[1],
+): Promise<readonly Pick<ClusterRecord, "name">[]> => {
+  try {
+    if (!wanted.removed) return await clustersNamed(context, wanted.cluster);
+  } catch (error) {
+    if (!isTidemarkError(error, "service.unknown")) throw error;
+  }
+  return (await import("./past-clusters.ts")).pastClusters(context, wanted);
+};
+
 type OfAll = Pick<EventQuery, "cluster" | "namespace" | "part" | "removed">;
 
 async function* ofAll(
@@ -75,8 +89,8 @@ async function* ofAll(
   wanted: Wanted,
 ): AsyncGenerator<EventRecord> {
   const { sinceMs } = wanted.stretch;
-  const past = await pastClusters(context, { cluster, removed, sinceMs });
-  const clusters = past.map(({ name }) => name);
+  const found = await clustersOf(context, { cluster, removed, sinceMs });
+  const clusters = found.map(({ name }) => name);
   yield* eventsOfFleet(context.tables, clusters, restOf(wanted), {
     after: wanted.after,
     wants: (event) =>
