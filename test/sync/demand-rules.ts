@@ -19,6 +19,7 @@ export const demandRules = (world: MemoryCluster, rateWindowMs = 0): PurePart =>
       : { kind: "spec", spec: specOf(manifest) },
   decide: (input) => decide(world, input, rateWindowMs),
   metricsInDetail: ({ metrics }) => metrics,
+  slowMetrics: () => [],
   afterWrite: ({ decision, outcome, atMs, eventId }) => ({
     windows:
       outcome.kind === "refused"

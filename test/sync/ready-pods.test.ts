@@ -10,6 +10,7 @@ const AFTER: After = {
   eventsOf: () => undefined,
   gaugesOf: () => undefined,
   metricsOf: ({ decision }) => decision.metrics,
+  slowOf: () => [],
   refused: new Map(),
   contestedOf: () => undefined,
 };

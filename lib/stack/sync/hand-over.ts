@@ -18,6 +18,7 @@ import type {
   Intent,
   ScaleEventRecord,
   UncountedScale,
+  SlowMetric,
 } from "../../rules/model/scale-records.ts";
 import type {
   ClusterClient,
@@ -331,6 +332,10 @@ export interface After {
   readonly metricsOf: (
     verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
   ) => readonly MetricOutcome[];
+  /** The metrics whose sources answered slowly. */
+  readonly slowOf: (
+    verdict: Exclude<Verdict, { readonly kind: "unevaluated" }>,
+  ) => readonly SlowMetric[];
   /** Scales of this sync that were refused. */
   readonly refused: ReadonlyMap<AutoscalerUid, Refusal>;
   /** The changes by others of a count that is fought over; absent where it is not. */

@@ -1,10 +1,16 @@
 import { specOf } from "../../rules/manifest/admit.ts";
 import type { Decision, MetricOutcome } from "../../rules/model/decision.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
+import type { SlowMetric } from "../../rules/model/scale-records.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import type { Windows } from "../../rules/model/windows.ts";
 import { type DecideInput, decide, metricsInDetail } from "../../rules/policy/decide.ts";
-import { afterWrite, withOutsideChange, withScale } from "../../rules/policy/dialects.ts";
+import {
+  afterWrite,
+  slowMetrics,
+  withOutsideChange,
+  withScale,
+} from "../../rules/policy/dialects.ts";
 import type {
   Change,
   OutsideChange,
@@ -25,6 +31,8 @@ export interface PurePart {
     decision: Pick<Decision, "metrics" | "from">,
     input: DecideInput,
   ) => readonly MetricOutcome[];
+  /** The metrics whose sources answered slowly. */
+  readonly slowMetrics: (input: DecideInput) => readonly SlowMetric[];
   /** Called after the write of a decision was answered. */
   readonly afterWrite: (report: WriteReport & { readonly eventId: string }) => Written;
   /** Windows with a scale that a later sync settled as applied or unknown. */
@@ -65,6 +73,7 @@ export const PURE_PART: PurePart = {
   },
   decide,
   metricsInDetail,
+  slowMetrics,
   afterWrite,
   withScale,
   withOutsideChange,

@@ -4,7 +4,6 @@ import type { Answer, ApiFailure, Observation } from "../../../rules/model/obser
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import type { BoundsInForce } from "../../../rules/model/windows.ts";
 import type { DecideInput } from "../../../rules/policy/decide.ts";
-import { slowMetrics } from "../../../rules/policy/dialects.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
 import type { Verdict, After } from "../hand-over.ts";
 
@@ -90,7 +89,7 @@ const addCircumstances = (
 const behindOf = (verdict: Verdict, after: After): Partial<Evaluation> => {
   if (verdict.kind === "unevaluated") return {};
   const ready = readyPods(verdict.input.observation);
-  const slow = slowMetrics(verdict.input);
+  const slow = after.slowOf(verdict);
   return {
     metrics: after.metricsOf(verdict),
     ...(ready !== undefined && { ready }),

@@ -110,6 +110,7 @@ export const windowsAfter = async (
     eventsOf: (uid) => written.get(uid)?.events,
     gaugesOf: (uid) => written.get(uid)?.gauges,
     metricsOf: (verdict) => metricsInDetail(rules, failures, verdict),
+    slowOf: ({ input }) => rules.slowMetrics(input),
     refused: refusedIn(settledScales),
     contestedOf: (verdict) => contestedIn(verdict, entries, loaded.nowMs),
   };
