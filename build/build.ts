@@ -11,8 +11,10 @@ import {
   type TransformOptions,
   transform,
 } from "esbuild";
+import { compileBundles, runtimeNode, writeStart } from "./compiled-code.ts";
 import { buildPackage } from "./package.ts";
 import { writeSbom } from "./sbom.ts";
+import { MAIN_FILE } from "./start/code-file.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -73,8 +75,10 @@ const bundleFunction = async (
   inputs: Set<string>,
 ): Promise<readonly Bundle[]> => {
   const folder = join(outDir, name);
-  const files = await bundleEntry(join(ROOT, "functions", `${name}.ts`), folder, inputs);
-  return files.map(({ file, atStart }) => {
+  const main = join(ROOT, "functions", `${name}.ts`);
+  const files = await bundleEntry(main, folder, { file: MAIN_FILE, inputs });
+  await writeStart(folder);
+  return [{ file: "index.js", atStart: true }, ...files].map(({ file, atStart }) => {
     const contents = readFileSync(join(folder, file));
     return {
       function: name,
@@ -109,8 +113,7 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
 });
 
 /**
- * Bundles one file and all it imports into `index.js` of the folder and files beside it, as
- * functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so
+ * Bundles one file and all it imports into `file` of the folder and files beside it, as functions are bundled. Each `import()` begins a file that is loaded when that line first runs, so
  * that what few clusters need (a role of another account, the YAML parser) costs the others nothing
  * at start. What two files of ours share is a file of its own: no module of ours exists twice, so
  * `instanceof` holds. Returns the files of code, and adds the files that they hold to `inputs`.
@@ -118,7 +121,7 @@ const lazyPackages = (found: Map<string, string>): Plugin => ({
 export const bundleEntry = async (
   entry: string,
   folder: string,
-  inputs: Set<string> = new Set(),
+  { file: main = "index.js", inputs = new Set<string>() } = {},
 ): Promise<readonly Pick<Bundle, "file" | "atStart">[]> => {
   mkdirSync(folder, { recursive: true });
   // The bundles are CommonJS wherever they lie, whatever a package.json above them says.
@@ -130,7 +133,7 @@ export const bundleEntry = async (
     format: "esm",
     sourcemap: "inline",
     sourcesContent: false,
-    entryPoints: { index: entry },
+    entryPoints: { [basename(main, ".js")]: entry },
     outdir: folder,
     chunkNames: "[name]-[hash]",
     plugins: [lazyPackages(packages)],
@@ -149,7 +152,7 @@ export const bundleEntry = async (
     for (const input of Object.keys(lazy.metafile.inputs)) inputs.add(input);
   }
   for (const input of Object.keys(metafile.inputs)) inputs.add(input);
-  const atStart = loadedBy("index.js", importsIn(metafile));
+  const atStart = loadedBy(main, importsIn(metafile));
   const files = [...outputFiles.map(({ path }) => basename(path)), ...packages.values()];
   return files.map((file) => ({ file, atStart: atStart.has(file) }));
 };
@@ -185,14 +188,22 @@ const loadedBy = (
 
 /**
  * Bundles every function into `<outDir>/<function>/`, emptied first, and writes what they hold
- * beside them.
+ * beside them. With the command of a Node of the functions, each has its compiled code too.
  */
-export const bundleAll = async (outDir: string): Promise<readonly Bundle[]> => {
+export const bundleAll = async (
+  outDir: string,
+  node?: readonly string[],
+): Promise<readonly Bundle[]> => {
   rmSync(outDir, { recursive: true, force: true });
   const inputs = new Map(FUNCTIONS.map((name) => [name, new Set<string>()]));
   const bundles = await Promise.all(
     FUNCTIONS.map((name) => bundleFunction(name, outDir, inputs.get(name) ?? new Set())),
   );
+  if (node !== undefined)
+    await compileBundles(
+      node,
+      FUNCTIONS.map((name) => join(outDir, name)),
+    );
   writeSbom(outDir, inputs);
   // An output of the stack: it names the version of what was packaged, also where the checkout has
   // moved since.
@@ -231,7 +242,8 @@ export const sizesTable = (bundles: readonly Bundle[]): string => {
 
 if (import.meta.main) {
   const dist = join(ROOT, "dist");
-  const bundles = await bundleAll(dist);
+  const { command, words } = runtimeNode(process.env["TIDEMARK_RUNTIME_NODE"], process);
+  const bundles = await bundleAll(dist, command);
   await buildPackage(join(dist, "package"));
-  process.stdout.write(`${sizesTable(bundles)}\n`);
+  process.stdout.write(`${sizesTable(bundles)}\n${words}\n`);
 }

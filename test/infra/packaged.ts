@@ -110,7 +110,8 @@ export const stackIn = (folder: string, packaged: Packaged): Stack => ({
 export const packageStack = async (): Promise<Stack> => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-stack-"));
   try {
-    const bundles = await bundleAll(join(folder, "dist"));
+    // The functions of tests run on this Node.
+    const bundles = await bundleAll(join(folder, "dist"), [process.execPath]);
     await Promise.all(
       ["serverless.yml", "infra"].map((path) =>
         cp(join(ROOT, path), join(folder, path), { recursive: true }),
