@@ -83,6 +83,25 @@ export const TARGETS: readonly {
   { clusters: 100, autoscalers: 10_000, dollars: 132 },
 ];
 
+/** What the autoscalers of the demonstration do: they are busier than those of most fleets. */
+export const BUSY = { changing: 0.105, scalesADay: 52 } as const;
+
+/** The same fleets, where each autoscaler is as busy as those of the demonstration. */
+export const busyTable = (): string =>
+  [
+    row(["autoscalers", "clusters", "first month", "with 13 months of history"]),
+    "|---:|---:|---:|---:|",
+    ...TARGETS.map(({ clusters, autoscalers }) => {
+      const { firstMonth, afterYear } = billOf(fleetOf(clusters, autoscalers, BUSY));
+      return row([
+        autoscalers.toLocaleString("en"),
+        String(clusters),
+        `$${firstMonth.toFixed(2)}`,
+        `$${afterYear.toFixed(2)}`,
+      ]);
+    }),
+  ].join("\n");
+
 export const targetTable = (): string =>
   [
     row(["autoscalers", "clusters", "target", "reached", "with 13 months of history"]),

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { costTable, targetTable } from "./cost-tables.ts";
+import { busyTable, costTable, targetTable } from "./cost-tables.ts";
 import { withTable } from "./page-table.ts";
 
 /**
@@ -11,5 +11,12 @@ import { withTable } from "./page-table.ts";
 const PAGE = join(import.meta.dirname, "../cost.md");
 
 const page = readFileSync(PAGE, "utf8");
-writeFileSync(PAGE, withTable(withTable(page, "targets", targetTable()), "costs", costTable()));
+writeFileSync(
+  PAGE,
+  [
+    ["targets", targetTable()],
+    ["busy", busyTable()],
+    ["costs", costTable()],
+  ].reduce((text, [name = "", table = ""]) => withTable(text, name, table), page),
+);
 process.stdout.write("docs/cost.md is written\n");

@@ -212,6 +212,7 @@ const CODE: Code = {
   ),
   ...from(() => import("../answers/service/clusters/connection-check.ts"), "checkCluster"),
   ...from(() => import("../answers/service/clusters/fleet.ts"), "fleet", "freeze", "thaw", "adopt"),
+  ...from(() => import("../answers/service/clusters/measured.ts"), "measuredSyncs"),
   ...from(() => import("../answers/service/clusters/move-fleet.ts"), "move"),
   ...from(() => import("../answers/service/partitions/partition-query.ts"), "partition"),
   ...from(() => import("../answers/service/partitions/reset-windows.ts"), "resetWindows"),

@@ -70,6 +70,7 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
   cluster: ["partitions", "specsFromCluster", "recommenderHosts"],
   partition: ["pages", "intents"],
   fleet: [],
+  measuredSyncs: [],
   status: ["problems", "notices", "errors"],
   wakes: ["wakes"],
   canI: ["grants"],

@@ -35,6 +35,7 @@ const QUERIES: Readonly<
   },
   ...{
     fleet: {},
+    measuredSyncs: {},
     overrides: {},
     calendars: {},
     status: {},

@@ -74,6 +74,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   cluster: (service) => service.cluster("eu-1"),
   partition: (service) => service.partition("eu-1"),
   fleet: (service) => service.fleet(),
+  measuredSyncs: (service) => service.measuredSyncs(),
   overrides: (service) => Array.fromAsync(service.overrides({ cluster: "eu-1" })),
   status: (service) => service.status(),
   calendars: (service) => service.calendars(),

@@ -17,6 +17,7 @@ import {
   fleetAdopted,
   fleetMoved,
   fleetEdited,
+  measuredOfFleet,
   partition,
   reset,
 } from "../views/cluster.ts";
@@ -56,6 +57,7 @@ export const ANSWERS = {
   cluster,
   partition,
   fleet,
+  measuredSyncs: measuredOfFleet,
   overrides: page(override),
   calendars: z.object({ calendars: z.array(calendar) }),
   status,

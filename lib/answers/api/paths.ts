@@ -20,6 +20,7 @@ export const QUERY_PATHS = {
   cluster: "/v1/cluster",
   partition: "/v1/partition",
   fleet: "/v1/fleet",
+  measuredSyncs: "/v1/measured",
   overrides: "/v1/overrides",
   calendars: "/v1/calendars",
   status: "/v1/status",

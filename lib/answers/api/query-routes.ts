@@ -243,6 +243,12 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   fleet: getJson("visible", "whether the fleet is frozen", input.NO_FIELDS, (service) =>
     service.fleet(),
   ),
+  measuredSyncs: getJson(
+    "visible",
+    "what the syncs of the last day had and changed, from samples of the journal, for the bill",
+    input.NO_FIELDS,
+    (service) => service.measuredSyncs(),
+  ),
   overrides: getRoute(
     "visible",
     "lists overrides, a page at a time",

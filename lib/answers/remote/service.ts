@@ -105,6 +105,7 @@ const queryService = (ask: SendRequest): QueryService => {
     cluster: (name) => look("cluster", { name }),
     partition: (name) => look("partition", { name }),
     fleet: () => look("fleet"),
+    measuredSyncs: () => look("measuredSyncs"),
     overrides: ({ name, expired, ...filter }, after) => {
       const fields = present({ ...filterOf(filter), name, expired });
       return pagesOf(

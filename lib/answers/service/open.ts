@@ -16,6 +16,7 @@ import {
   replaceCluster,
   resumeCluster,
 } from "./clusters/cluster-edits.ts";
+import { measuredSyncs } from "./clusters/measured.ts";
 import { checkCluster } from "./clusters/connection-check.ts";
 import { move, mustHoldFleet } from "./clusters/move-fleet.ts";
 import { comparedClock } from "../../stack/store/table/repeat.ts";
@@ -69,7 +70,18 @@ export const openQueries = (context: QueryContext): QueryService =>
       changes,
       series,
     },
-    ...{ clusters, cluster, partition, fleet, overrides, calendars, status, sources, wakes },
+    ...{
+      clusters,
+      cluster,
+      partition,
+      fleet,
+      measuredSyncs,
+      overrides,
+      calendars,
+      status,
+      sources,
+      wakes,
+    },
     ...{ access, canI },
   });
 

@@ -20,6 +20,7 @@ import type {
   FleetMoved,
   FleetEdited,
   FleetView,
+  MeasuredView,
   PartitionView,
   ResetView,
 } from "../views/cluster.ts";
@@ -76,6 +77,7 @@ export interface QueryService extends RecordQueries {
    */
   partition(path: string): Promise<PartitionView>;
   fleet(): Promise<FleetView>;
+  measuredSyncs(): Promise<MeasuredView>;
   /** Whether everything works, and what to look at. */
   status(): Promise<StatusView>;
 

@@ -207,6 +207,23 @@ export const fleet = z.object({
 });
 export type FleetView = ViewOf<typeof fleet>;
 
+/**
+ * What one sync of all clusters together has and changes, as samples of the journal of the last day
+ * say it. A cluster that the caller sees only in part is not in it.
+ */
+export const measuredOfFleet = z.object({
+  since: time
+    .describe("the oldest minute that was read and counts; absent where no sync was found")
+    .exactOptional(),
+  syncs: count.describe("syncs of a partition in the minutes that were read"),
+  autoscalers: z.number().describe("in one sync of all clusters"),
+  changed: z.number().describe("of them, those that changed what is remembered of them"),
+  pods: z.number().describe("counts of their workloads together"),
+  bytes: z.number().describe("that the clusters sent"),
+  stretches: count.describe("times of the journal that were read, each at least half a read unit"),
+});
+export type MeasuredView = ViewOf<typeof measuredOfFleet>;
+
 /** The fleet after its restored tables were adopted. */
 export const fleetAdopted = fleet.extend({ clusters: count, autoscalers: count });
 export type FleetAdopted = ViewOf<typeof fleetAdopted>;

@@ -1,5 +1,6 @@
 import { ASSUMED, type Bill, billOf, type BilledFleet, PARTS } from "../../answers/cost/bill.ts";
 import { PRICES } from "../../answers/cost/prices.ts";
+import type { MeasuredView } from "../../answers/views/cluster.ts";
 import { present } from "../../rules/model/json.ts";
 import { lines, type Printed } from "../../stack/report/printed.ts";
 import type { Printer, Session } from "../io.ts";
@@ -8,7 +9,7 @@ import { type DocumentFormat, documentText } from "../output/documents.ts";
 import { aligned } from "../output/text-table.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { usage } from "../usage-error.ts";
-import { DAY_MS } from "../../rules/model/time-text.ts";
+import { DAY_MS, HOUR_MS } from "../../rules/model/time-text.ts";
 
 type Count = "clusters" | "autoscalers" | "scales" | "secrets" | "readers";
 type Length = "period" | "scrape";
@@ -74,23 +75,35 @@ export const cost = async (
   output: CostOptions["output"],
   session?: Session,
 ): Promise<void> => {
-  const fleet: BilledFleet = {
-    ...OTHERWISE,
-    ...(session && (await realFleet(session))),
-    ...wanted,
-  };
+  const real = session && (await realFleet(session));
+  const counted: BilledFleet = { ...OTHERWISE, ...real?.counted, ...wanted };
+  const fleet: BilledFleet = { ...counted, ...real?.measured, ...wanted };
   const bill = billOf(fleet);
+  const besides = real?.measured && {
+    syncs: real.syncs,
+    assumed: { fleet: counted, ...billOf(counted) },
+  };
   const prices = { date: PRICES.date, region: PRICES.region };
   await printer.print(
-    output === "text" ? costSheet(fleet, bill) : documentText({ fleet, ...bill, prices }, output),
+    output === "text"
+      ? costSheet(fleet, bill, besides)
+      : documentText({ fleet, ...bill, ...besides, prices }, output),
   );
 };
 
-/**
- * The numbers of a stack or a data folder. A partition counts as a cluster, because each has syncs
- * of its own.
- */
-const realFleet = async ({ service, nowMs }: Session): Promise<Partial<BilledFleet>> => {
+/** The numbers of a stack or a data folder. */
+interface RealFleet {
+  /** What is there. */
+  readonly counted: Partial<BilledFleet>;
+  /** What it does; absent before the first syncs that say it. */
+  readonly measured?: Partial<BilledFleet>;
+  readonly syncs: MeasuredSyncs;
+}
+/** One sync of all partitions together, and how far back it was looked. */
+type MeasuredSyncs = Omit<MeasuredView, "since"> & { readonly hours: number };
+
+/** A partition counts as a cluster, because each has syncs of its own. */
+const realFleet = async ({ service, nowMs }: Session): Promise<RealFleet> => {
   let partitions = 0;
   let syncsASecond = 0;
   let secrets = 0;
@@ -103,32 +116,75 @@ const realFleet = async ({ service, nowMs }: Session): Promise<Partial<BilledFle
   for await (const _one of listedRows(service, undefined, {})) autoscalers++;
   let scales = 0;
   for await (const _one of service.events({ sinceMs: Math.max(0, nowMs - DAY_MS) })) scales++;
-  return {
+  const { since, ...mean } = await service.measuredSyncs();
+  const measuredMs = since === undefined ? 0 : Math.min(DAY_MS, nowMs - Date.parse(since));
+  const syncs = { ...mean, hours: measuredMs / HOUR_MS };
+  const counted = {
     clusters: partitions,
     autoscalers,
     secrets,
     ...(syncsASecond > 0 && { periodSeconds: partitions / syncsASecond }),
-    ...(autoscalers > 0 && { scalesADay: scales / autoscalers }),
   };
+  if (syncs.autoscalers === 0 || autoscalers === 0 || measuredMs <= 0) return { counted, syncs };
+  const measured = {
+    changing: syncs.changed / syncs.autoscalers,
+    // A stack that is younger than a day has fewer scales than in a day.
+    scalesADay: (scales * DAY_MS) / measuredMs / autoscalers,
+  };
+  return { counted, measured, syncs };
 };
 
 const rounded = (value: number): string => String(Math.round(value * PERCENT) / PERCENT);
 
-const costSheet = (
-  fleet: BilledFleet,
-  { parts, readers, firstMonth, afterYear }: Bill,
-): Printed => {
-  const amounts = [
-    ...PARTS.map((part) => [part, parts[part]] as const),
-    ...(readers === undefined ? [] : [["readers", readers] as const]),
-    ["first month", firstMonth] as const,
-    ["with 13 months of history", afterYear] as const,
+/** The bill that is made from what is measured stands beside the one of what is assumed. */
+interface Besides {
+  readonly syncs: MeasuredSyncs;
+  readonly assumed: { readonly fleet: BilledFleet } & Bill;
+}
+
+const changeText = ({ changing, scalesADay }: BilledFleet): string =>
+  `${rounded(changing * PERCENT)} % change in a sync, ${rounded(scalesADay)} scales of each in a day`;
+
+const KIB = 1_024;
+
+const measuredText = ({ hours, changed, autoscalers, pods, bytes, syncs }: MeasuredSyncs): string =>
+  `Measured in ${syncs} syncs of the last ${rounded(hours)} h: in one sync of all clusters ${rounded(changed)} of ${rounded(autoscalers)} autoscalers change, with ${rounded(pods)} pods and ${rounded(bytes / KIB)} KiB from the clusters.`;
+
+const amountsOf = ({ parts, readers, firstMonth, afterYear }: Bill): readonly Amount[] => [
+  ...PARTS.map((part) => [part, parts[part]] as const),
+  ...(readers === undefined ? [] : [["readers", readers] as const]),
+  ["first month", firstMonth],
+  ["with 13 months of history", afterYear],
+];
+type Amount = readonly [name: string, dollars: number];
+
+const costSheet = (fleet: BilledFleet, bill: Bill, besides: Besides | undefined): Printed => {
+  const amounts = amountsOf(bill);
+  const columns = [amounts, ...(besides ? [amountsOf(besides.assumed)] : [])].map((column) =>
+    column.map(([, amount]) => amount.toFixed(2)),
+  );
+  const heads = besides ? ["measured", "assumed"] : [""];
+  const widths = columns.map((column, at) =>
+    Math.max(heads[at]?.length ?? 0, ...column.map((text) => text.length)),
+  );
+  const row = (name: string, cells: readonly string[]): readonly string[] => [
+    `  ${name}`,
+    ...cells.map((cell, at) => cell.padStart(widths[at] ?? 0)),
   ];
-  const texts = amounts.map(([name, amount]) => [name, amount.toFixed(2)] as const);
-  const width = Math.max(...texts.map(([, text]) => text.length));
   return lines([
-    `${fleet.clusters} clusters, ${fleet.autoscalers} autoscalers, a sync every ${rounded(fleet.periodSeconds)} s, ${rounded(fleet.changing * PERCENT)} % change in a sync, ${rounded(fleet.scalesADay)} scales of each in a day`,
+    `${fleet.clusters} clusters, ${fleet.autoscalers} autoscalers, a sync every ${rounded(fleet.periodSeconds)} s, ${changeText(fleet)}`,
+    ...(besides
+      ? [measuredText(besides.syncs), `Assumed: ${changeText(besides.assumed.fleet)}.`]
+      : []),
     `Dollars a month, list prices of ${PRICES.region} (${PRICES.date}), without free tiers:`,
-    ...aligned(texts.map(([name, text]) => [`  ${name}`, text.padStart(width)])),
+    ...aligned([
+      ...(besides ? [row("", heads)] : []),
+      ...amounts.map(([name], at) =>
+        row(
+          name,
+          columns.map((column) => column[at] ?? ""),
+        ),
+      ),
+    ]),
   ]);
 };

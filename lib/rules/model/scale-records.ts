@@ -167,6 +167,13 @@ export interface JournalPage {
   readonly previousMs: number;
   /** Why the sync was woken, in printable words of the sender. Absent for a planned sync. */
   readonly woken?: string;
+  /**
+   * How many autoscalers of this page changed what is remembered of them in this sync; absent in a
+   * partial page where all that it holds did.
+   */
+  readonly changed?: number;
+  /** What the cluster sent in this sync: in the first page of a sync that writes all. */
+  readonly bytes?: number;
   readonly evaluations: readonly Evaluation[];
 }
 

@@ -12,7 +12,7 @@ import { claim, type ClaimOutcome } from "../store/head/claim.ts";
 import type { Head, Lease } from "../store/head/head.ts";
 import { giveBack } from "../store/head/release.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { completedReport } from "./keep/completed-report.ts";
+import { bytesSent, completedReport } from "./keep/completed-report.ts";
 import { decideAll } from "./decide/decide.ts";
 import { both, load, type Unloaded } from "./load/load.ts";
 import { advisedOf } from "./load/load-forecasts.ts";
@@ -163,7 +163,10 @@ const syncClaimed = async (
   const told = { loaded, verdicts, settled, stored, after, failures, findingsOf, client };
   const [journal, summary] = await timer.phase(
     "journal",
-    both(writeJournal(ports, message, told), writeSummary(ports, message, told)),
+    both(
+      writeJournal(ports, message, { ...told, bytes: bytesSent(loaded, seen) }),
+      writeSummary(ports, message, told),
+    ),
   );
   const troubles = troublesAfter(message, loaded, { seen, verdicts, after, findingsOf });
   await timer.phase(

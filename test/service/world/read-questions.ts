@@ -202,6 +202,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   },
   "`calendar list`": { question: () => ({ path: QUERY_PATHS.calendars }) },
   "`source list`": { question: () => ({ path: QUERY_PATHS.sources }) },
+  "`cost`, what was measured": { question: () => ({ path: QUERY_PATHS.measuredSyncs }) },
   "`fleet status`": { question: () => ({ path: QUERY_PATHS.fleet }) },
   "`access list`": { question: () => ({ path: QUERY_PATHS.access }) },
   "`wake list`": { question: () => ({ path: QUERY_PATHS.wakes }) },

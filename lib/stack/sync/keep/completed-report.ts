@@ -18,6 +18,12 @@ import type {
 } from "../hand-over.ts";
 import { TENANT_OVER_SHARE } from "../../../rules/model/observation.ts";
 
+/** The bytes that the cluster has sent in a sync. */
+export const bytesSent = (
+  { objects }: Pick<Loaded, "objects">,
+  { observed }: Pick<ClusterAnswers, "observed">,
+): number => observed.bytes + (objects?.bytes ?? 0);
+
 /** The report of a completed sync, for its log line and its metrics. */
 export const completedReport = (
   message: SyncMessage,
@@ -78,7 +84,7 @@ export const completedReport = (
     }),
     ...(writtenBack && { writtenBack }),
     calls: seen.observed.calls + (loaded.objects?.calls ?? 0),
-    bytes: seen.observed.bytes + (loaded.objects?.bytes ?? 0),
+    bytes: bytesSent(loaded, seen),
     pagesWritten: stored.written,
     journalPages: journal.pages,
     projections: [

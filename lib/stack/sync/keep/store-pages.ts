@@ -245,6 +245,8 @@ export const writeJournal = async (
     readonly verdicts: readonly Verdict[];
     readonly stored: StoredPages;
     readonly after: After;
+    /** What the cluster sent. */
+    readonly bytes: number;
   },
 ): Promise<WrittenJournal> => {
   const { loaded, stored, after } = context;
@@ -270,18 +272,25 @@ export const writeJournal = async (
   const evaluationsOf = Map.groupBy(evaluations, ({ uid }) =>
     journalPageOf(uid, stored.pages.length),
   );
+  const changedOfPage = Map.groupBy(stored.changed, (uid) =>
+    journalPageOf(uid, stored.pages.length),
+  );
   const indexes = whole ? journalPages(stored.pages.length) : [...evaluationsOf.keys()];
-  const pages = indexes.map(
-    (page): JournalPage => ({
+  const pages = indexes.map((page): JournalPage => {
+    const held = evaluationsOf.get(page) ?? [];
+    const changed = changedOfPage.get(page)?.length ?? 0;
+    return {
       atMs,
       epoch: head.epoch,
       page,
       ...(!whole && { partial: true }),
       previousMs: head.evaluatedMs,
       ...(woken && { woken: woken.reason }),
-      evaluations: evaluationsOf.get(page) ?? [],
-    }),
-  );
+      ...((whole || changed !== held.length) && { changed }),
+      ...(whole && page === indexes[0] && { bytes: context.bytes }),
+      evaluations: held,
+    };
+  });
   // Pages of another generation hold other autoscalers, so that nothing is alike.
   const remembered = ports.cache.get(partition);
   const bases: JournalBases =
