@@ -1,6 +1,4 @@
 import { InvalidArgumentError } from "commander";
-import { readEventFilter } from "../../answers/cloud-events/event-filter.ts";
-import { isTidemarkError } from "../../rules/model/errors.ts";
 import { LATEST_MS, readDuration } from "../../rules/model/time-text.ts";
 import { readEverydayTime, readExactTime } from "../../stack/report/instant-text.ts";
 
@@ -33,20 +31,6 @@ export const collectMetric = (
   if (before?.some((other) => divided(other)[0] === name))
     throw new InvalidArgumentError(`It was given twice for "${name}".`);
   return [...(before ?? []), given];
-};
-
-/** A filter is read here, so that a wrong one is refused before anything begins. */
-export const collectFilter = (
-  filter: string,
-  before: readonly string[] | undefined,
-): readonly string[] => {
-  try {
-    readEventFilter(filter);
-  } catch (error) {
-    if (!isTidemarkError(error, "service.invalid")) throw error;
-    throw new InvalidArgumentError(`${error.message}.`);
-  }
-  return [...(before ?? []), filter];
 };
 
 /** The name of the metric and its file. */

@@ -5,7 +5,6 @@ import { inUtc } from "../../stack/report/instant-text.ts";
 import { AUTOSCALERS_EACH, AUTOSCALERS_MAX, CLUSTERS_MAX, START_WORDS } from "../layout.ts";
 import {
   collect,
-  collectFilter,
   collectMetric,
   upTo,
   duration,
@@ -194,14 +193,15 @@ export const startCommand = (
     .option(
       "--events-filter <filter>",
       "post only events with these fields: kind=scale,namespace=shop,labels.team=blue,step>=5 (repeatable: one of them is enough)",
-      collectFilter,
+      collect,
     )
     .option("--allow-edits", "let the page pause, resume, override and freeze")
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
-    .action((options: WrittenOptions) => {
+    .action(async (options: WrittenOptions) => {
       refuseIdle(options);
+      await refuseWrongFilters(options);
       const speed = options.sourceUrl === undefined ? DEFAULT_SPEED : CLOCK_SPEED;
       const whole = {
         manifest: [],
@@ -222,6 +222,16 @@ const usage = (message: string): TidemarkError =>
 const refuseIdleFilter = ({ eventsFilter, eventsUrl }: WrittenOptions): void => {
   if (eventsFilter !== undefined && eventsUrl === undefined)
     throw usage("Cannot use --events-filter without --events-url: no event is posted");
+};
+
+/**
+ * A filter is read here, so that a wrong one is refused before anything begins. Its code is loaded
+ * where there is one: every command loads this file.
+ */
+const refuseWrongFilters = async ({ eventsFilter }: WrittenOptions): Promise<void> => {
+  if (eventsFilter === undefined) return;
+  const { readEventFilter } = await import("../../answers/cloud-events/event-filter.ts");
+  for (const filter of eventsFilter) readEventFilter(filter);
 };
 
 /** Refuses an option without effect, because its user expects one. */
