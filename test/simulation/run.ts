@@ -24,8 +24,15 @@ const { values } = parseArgs({
     "first-seed": { type: "string", default: "0" },
     coverage: { type: "boolean", default: false },
     beside: { type: "string" },
+    help: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(
+    "npm run simulate -- [--seeds N] [--first-seed K] [--coverage] [--beside [COMMIT]]\n",
+  );
+  process.exit(0);
+}
 const besideFolder = besideFolderOf(values.beside);
 const seeds = Number(values.seeds);
 const first = Number(values["first-seed"]);

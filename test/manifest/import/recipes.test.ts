@@ -8,7 +8,7 @@ import {
   realPrometheus,
 } from "../../source-client/real-prometheus.ts";
 
-const imported = (type: string, metadata: Json, spec: Json = {}) => {
+const imported = (type: string, metadata: Json, spec: Json = {}, source?: string) => {
   const raw = {
     apiVersion: "keda.sh/v1alpha1",
     kind: "ScaledObject",
@@ -26,7 +26,9 @@ const imported = (type: string, metadata: Json, spec: Json = {}) => {
       watermarks: [],
       scaledObjects: [raw],
       sources: {
-        named: { [type]: /^redis(?!-sentinel)/.test(type) ? "prometheus:main" : "main" },
+        named: {
+          [type]: source ?? (/^redis(?!-sentinel)/.test(type) ? "prometheus:main" : "main"),
+        },
         discovered: false,
       },
     },
@@ -251,5 +253,59 @@ describe("a trigger with a recipe", () => {
       { minReplicaCount: 0 },
     );
     expect(metric?.activation).toBe(3);
+  });
+});
+
+describe("a trigger of a server that AWS runs", () => {
+  const MSK = {
+    bootstrapServers:
+      "b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9098,b-2.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9098",
+    consumerGroup: "billing",
+    topic: "orders",
+    lagThreshold: "50",
+  };
+  const byCloudwatch = (type: string, metadata: Json) =>
+    imported(type, metadata, {}, "cloudwatch:cw");
+
+  it.each(["kafka", "apache-kafka"])("becomes a metric of CloudWatch: %s", (type) => {
+    const { metric, notes } = byCloudwatch(type, MSK);
+    expect(metric).toMatchObject({
+      cloudwatch: {
+        source: "cw",
+        namespace: "AWS/Kafka",
+        metric: "SumOffsetLag",
+        stat: "Maximum",
+        dimensions: { "Cluster Name": "orders", "Consumer Group": "billing", Topic: "orders" },
+        periodSeconds: 60,
+        lookbackSeconds: 300,
+      },
+      target: 50,
+    });
+    expect(notes.join("\n")).toContain("KEDA asks for no more pods than the topic has partitions");
+  });
+
+  it.each([
+    [
+      "kafka",
+      { ...MSK, bootstrapServers: "kafka:9092" },
+      "bootstrapServers: its first server is no broker",
+    ],
+    ["kafka", { ...MSK, topic: "orders,bills" }, "topic: the metric is of one topic"],
+    ["kafka", { ...MSK, topic: "" }, "topic: the metric is of one topic"],
+    [
+      "kafka",
+      { ...MSK, partitionLimitation: "1-3" },
+      "partitionLimitation: the metric is of all partitions",
+    ],
+    [
+      "kafka",
+      { ...MSK, somethingNew: "1" },
+      "somethingNew: the metric SumOffsetLag of Amazon MSK does not say it",
+    ],
+    ["rabbitmq", { queueName: "a" }, "has no metric in CloudWatch that its fields name"],
+  ])("is refused where the metric does not say the number: %s, %o", (type, metadata, words) => {
+    const { metric, notes } = byCloudwatch(type, metadata);
+    expect(metric).toBeUndefined();
+    expect(notes.filter((note) => note.startsWith("lost")).join("\n")).toContain(words);
   });
 });

@@ -19,8 +19,11 @@ interface RedisBlock {
   readonly details: readonly Detail[];
 }
 
-/** `--source redis=prometheus:main`: the exporter is asked in place of the server. */
-export const BY_EXPORTER = /^prometheus:(.+)$/;
+/**
+ * `--source redis=prometheus:main`: the exporter is asked in place of the server. `--source
+ * kafka=cloudwatch:main`: the metrics that AWS keeps of it.
+ */
+export const BY_EXPORTER = /^(prometheus|cloudwatch):(.+)$/;
 
 const CONNECTION = ["address", "addresses", "host", "hosts", "port", "ports"] as const;
 const CREDENTIAL = ["username", "password", "enableTLS", "unsafeSsl"] as const;

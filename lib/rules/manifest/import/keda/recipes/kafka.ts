@@ -1,6 +1,6 @@
 import type { Json } from "../../../../model/json.ts";
-import { lost, textOf } from "../../schedules/timed.ts";
-import { label, type Recipe, selector } from "./recipe.ts";
+import { changed, lost, textOf } from "../../schedules/timed.ts";
+import { label, type ManagedMetric, type Recipe, selector } from "./recipe.ts";
 
 const isTrue = (value: unknown): boolean => String(value).toLowerCase() === "true";
 
@@ -40,12 +40,61 @@ const partitionMatcher = (metadata: Json): string | undefined => {
   return oneOf("partition", partitionsIn(text) ?? []);
 };
 
+/** Names of brokers of Amazon MSK: b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9092. */
+const MSK_HOST =
+  /^b-\d+(?:-public)?\.([a-z0-9-]+)\.[a-z0-9]+\.c\d+\.kafka\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?(?::\d+)?$/i;
+
+const clusterOf = (metadata: Json): string | undefined =>
+  MSK_HOST.exec(partsOf(textOf(metadata["bootstrapServers"]) ?? "")[0] ?? "")?.[1];
+
+/** The sum over the partitions of one topic, as Amazon MSK has it for each consumer group. */
+const MSK: ManagedMetric = {
+  ...{ service: "Amazon MSK", namespace: "AWS/Kafka", metric: "SumOffsetLag", stat: "Maximum" },
+  dimensions: (metadata) => ({
+    "Cluster Name": clusterOf(metadata) ?? "",
+    "Consumer Group": textOf(metadata["consumerGroup"]) ?? "",
+    Topic: textOf(metadata["topic"]) ?? "",
+  }),
+  read: ["consumerGroup", "topic", "allowIdleConsumers", "bootstrapServers"],
+  refused: {
+    excludePersistentLag: "the metric does not say whether an offset moves",
+    partitionLimitation: "the metric is of all partitions of a topic",
+    limitToPartitionsWithLag: "the metric does not say which partitions have a lag",
+    ensureEvenDistributionOfPartitions: "no metric rounds the count to a divisor of the partitions",
+  },
+  details: (metadata, of) => {
+    const topic = textOf(metadata["topic"]) ?? "";
+    return [
+      ...(clusterOf(metadata) === undefined
+        ? [
+            lost(
+              `${of}: bootstrapServers`,
+              "its first server is no broker of Amazon MSK by its name, so that the name of the cluster is not known; write the metric by hand",
+            ),
+          ]
+        : []),
+      ...(topic === "" || topic.includes(",")
+        ? [lost(`${of}: topic`, "the metric is of one topic; write one metric for each topic")]
+        : []),
+      ...(isTrue(metadata["allowIdleConsumers"])
+        ? []
+        : [
+            changed(
+              `${of}: allowIdleConsumers`,
+              "KEDA asks for no more pods than the topic has partitions, which the metric does not say: write maxReplicas of at most so many",
+            ),
+          ]),
+    ];
+  },
+};
+
 /**
  * The lag of a consumer group. KEDA asks for no more pods than there are partitions, unless
  * `allowIdleConsumers` is set.
  */
 export const KAFKA: Recipe = {
   exporter: "kafka-exporter",
+  managed: MSK,
   target: { fields: ["lagThreshold"], otherwise: "10" },
   activation: "activationLagThreshold",
   read: [

@@ -23,6 +23,18 @@ export interface Recipe {
   readonly refused: Readonly<Record<string, string>>;
   /** What else a person should know of these fields. */
   details?(metadata: Json, of: string): readonly Detail[];
+  /** The same number in CloudWatch, where the server is one that AWS runs. */
+  readonly managed?: ManagedMetric;
+}
+
+/** A metric that AWS keeps of the servers that it runs: `--source kafka=cloudwatch:NAME`. */
+export interface ManagedMetric extends Pick<Recipe, "read" | "refused" | "details"> {
+  /** For people: "Amazon MSK". */
+  readonly service: string;
+  readonly namespace: string;
+  readonly metric: string;
+  readonly stat: string;
+  dimensions(metadata: Json): Readonly<Record<string, string>>;
 }
 
 /** A matcher of a label for a text: `queue="orders"`. */
@@ -35,7 +47,11 @@ const FROM_ENV =
   "it is read from the environment of the pods, which Tidemark does not read; write the value itself";
 
 /** Every field of the metadata is a part of the query, noted, or refused. */
-const fieldDetails = (recipe: Recipe, { type, metadata, of }: RecipeTrigger): readonly Detail[] => {
+const fieldDetails = (
+  recipe: Pick<Recipe, "target" | "activation" | "read" | "ofExporter" | "refused">,
+  { type, metadata, of }: RecipeTrigger,
+  { owner, question }: { readonly owner: string; readonly question: string },
+): readonly Detail[] => {
   const known = new Set([...recipe.target.fields, recipe.activation, ...recipe.read]);
   const ofExporter = new Set(recipe.ofExporter);
   return Object.keys(metadata).flatMap((field): readonly Detail[] => {
@@ -44,13 +60,13 @@ const fieldDetails = (recipe: Recipe, { type, metadata, of }: RecipeTrigger): re
     const place = `${of}: ${field}`;
     const plain = field.replace(/FromEnv$/, "");
     if (ofExporter.has(plain))
-      return [changed(place, "it belongs to the exporter, and is not in the manifest")];
+      return [changed(place, `it belongs to the ${owner}, and is not in the manifest`)];
     if (field !== plain) return [lost(place, FROM_ENV)];
     return [
       lost(
         place,
         (Object.hasOwn(recipe.refused, field) && recipe.refused[field]) ||
-          `the query of ${recipe.exporter} does not say it; write the metric by hand`,
+          `${question} does not say it; write the metric by hand`,
       ),
     ];
   });
@@ -62,32 +78,90 @@ interface RecipeTrigger {
   readonly of: string;
 }
 
+interface RecipeBlock {
+  readonly block: Json;
+  readonly target: string | undefined;
+  readonly activation: string | undefined;
+  readonly details: readonly Detail[];
+}
+
+const levelsOf = (
+  { target: { fields, otherwise }, activation }: Recipe,
+  { metadata }: RecipeTrigger,
+): Pick<RecipeBlock, "target" | "activation"> => ({
+  target:
+    fields.map((field) => textOf(metadata[field])).find((text) => text !== undefined) ?? otherwise,
+  activation: textOf(metadata[activation]),
+});
+
 /** The block of a metric that asks a Prometheus for what the trigger asks its server. */
 export const blockByRecipe = (
   recipe: Recipe,
   trigger: RecipeTrigger,
   source: string,
-): {
-  readonly block: Json;
-  readonly target: string | undefined;
-  readonly activation: string | undefined;
-  readonly details: readonly Detail[];
-} => {
+): RecipeBlock => {
   const { metadata, of } = trigger;
-  const { fields, otherwise } = recipe.target;
-  const target =
-    fields.map((field) => textOf(metadata[field])).find((text) => text !== undefined) ?? otherwise;
+  const levels = levelsOf(recipe, trigger);
   return {
-    block: { prometheus: { source, query: recipe.query(metadata, target ?? "1") } },
-    target,
-    activation: textOf(metadata[recipe.activation]),
+    ...levels,
+    block: { prometheus: { source, query: recipe.query(metadata, levels.target ?? "1") } },
     details: [
       changed(
         of,
         `it becomes a query of the series of ${recipe.exporter} in the Prometheus "${source}": look that it finds them`,
       ),
-      ...fieldDetails(recipe, trigger),
+      ...fieldDetails(recipe, trigger, {
+        owner: "exporter",
+        question: `the query of ${recipe.exporter}`,
+      }),
       ...(recipe.details?.(metadata, of) ?? []),
+    ],
+  };
+};
+
+/** AWS puts a value there each minute, and some minutes late. */
+const MANAGED_PERIOD_S = 60;
+const MANAGED_LOOKBACK_S = 300;
+
+/** The block of a metric that asks CloudWatch for what the trigger asks its server. */
+export const blockByManaged = (
+  recipe: Recipe,
+  trigger: RecipeTrigger,
+  source: string,
+): RecipeBlock => {
+  const { metadata, of, type } = trigger;
+  const { managed } = recipe;
+  const levels = levelsOf(recipe, trigger);
+  if (managed === undefined)
+    return {
+      ...levels,
+      block: {},
+      details: [
+        lost(
+          of,
+          `the type "${type}" has no metric in CloudWatch that its fields name; name a Prometheus with the series of ${recipe.exporter}: --source ${type}=prometheus:NAME`,
+        ),
+      ],
+    };
+  const { service, namespace, metric, stat } = managed;
+  return {
+    ...levels,
+    block: {
+      cloudwatch: {
+        ...{ source, namespace, metric, stat, dimensions: managed.dimensions(metadata) },
+        ...{ periodSeconds: MANAGED_PERIOD_S, lookbackSeconds: MANAGED_LOOKBACK_S },
+      },
+    },
+    details: [
+      changed(
+        of,
+        `it becomes the metric ${metric} of ${service} in CloudWatch, which has a value a minute: look that it is there, and what it costs (docs/cost.md)`,
+      ),
+      ...fieldDetails({ ...recipe, ...managed }, trigger, {
+        owner: "registered source",
+        question: `the metric ${metric} of ${service}`,
+      }),
+      ...(managed.details?.(metadata, of) ?? []),
     ],
   };
 };
