@@ -42,12 +42,14 @@ const refuse = (path: string, code: number): void =>
     answer: status(code, "No", "not for you"),
   });
 
+const LOOKED: ReadonlySet<string> = new Set(["HorizontalPodAutoscaler", "ScaledObject"]);
+
 /** The rivals of "web", and how the LISTs of HPAs and ScaledObjects ended. */
 const look = async (limits: ObserveLimits = WHOLE) => {
   const { rivals, looks = [] } = seen(await client.observe([WEB], limits), WEB);
   return {
     rivals: rivals.map(({ name }) => name),
-    looks: looks.filter(({ kind }) => kind !== "WatermarkPodAutoscaler"),
+    looks: looks.filter(({ kind }) => LOOKED.has(kind)),
   };
 };
 

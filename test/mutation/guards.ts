@@ -352,7 +352,7 @@ export const GUARDS: readonly PromisedMutant[] = [
   },
   {
     breaks: "events cost no reads while what was read is young",
-    file: "lib/lambda/serve-wakes.ts",
+    file: "lib/stack/plan/wake.ts",
     from: "nowMs - last.atMs < REMEMBERED_MS",
     to: "nowMs < last.atMs",
     test: "test/functions/wake.test.ts",
