@@ -7,7 +7,7 @@ import { SPEC_KINDS, type SpecKind } from "../../../lib/rules/model/spec.ts";
 
 /** What a LIST is of. */
 export type Collection =
-  | { readonly of: "workloads" | "pods" | "pod metrics" | "hpas" | "scaled objects" }
+  | { readonly of: "workloads" | "pods" | "pod metrics" | "hpas" | "scaled objects" | "datadog" }
   | { readonly of: "objects"; readonly kind: SpecKind };
 
 export interface ListRequest {
@@ -71,6 +71,7 @@ const COLLECTIONS: ReadonlyMap<string, Collection> = new Map<string, Collection>
   ["metrics.k8s.io/v1beta1/pods", { of: "pod metrics" }],
   ["autoscaling/v2/horizontalpodautoscalers", { of: "hpas" }],
   ["keda.sh/v1alpha1/scaledobjects", { of: "scaled objects" }],
+  ["datadoghq.com/v1alpha1/datadogpodautoscalers", { of: "datadog" }],
   ...SPEC_KINDS.map(objectsOf),
 ]);
 

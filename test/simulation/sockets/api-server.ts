@@ -70,6 +70,7 @@ const PAGE_MAX: Readonly<Record<Collection["of"], number>> = {
   "pod metrics": Number.POSITIVE_INFINITY,
   hpas: 4,
   "scaled objects": 4,
+  datadog: 4,
   objects: 4,
 };
 
@@ -294,8 +295,12 @@ const listAnswer = (
   };
 };
 
-/** Why a LIST of other controllers is not answered. */
+/**
+ * Why a LIST of other controllers is not answered. The group of Datadog is served for
+ * WatermarkPodAutoscalers; the operator that has DatadogPodAutoscalers is not installed.
+ */
 const hiddenBy = ({ failing }: Troubles, { of }: Collection): ApiFailure | undefined => {
+  if (of === "datadog") return (failing && HIDDEN[failing.rivals]) ?? NO_GROUP;
   if (failing === undefined || (of !== "hpas" && of !== "scaled objects" && of !== "objects"))
     return undefined;
   if (of === "scaled objects" && failing.rivals === "no group") return NO_GROUP;
@@ -364,6 +369,7 @@ const itemsOfWorkload = (
         ? []
         : podMetricsOf(workload, nowMs).map((metrics) => rawPodMetrics(namespace, metrics));
     case "hpas":
+    case "datadog":
       return [];
     case "scaled objects":
       return rivalsOf(workload).map(({ name }) => rawScaledObject(name, workload));

@@ -311,6 +311,7 @@ const LISTS: Readonly<Record<Collection["of"], string>> = {
   "pod metrics": "LIST pod metrics",
   hpas: "LIST other controllers",
   "scaled objects": "LIST other controllers",
+  datadog: "LIST other controllers",
   objects: "LIST objects",
 };
 
