@@ -48,7 +48,7 @@ describe("npm run nightly", () => {
     expect(nightly(["--only", "dreams"])).toMatchObject({
       status: 2,
       stderr:
-        'Cannot run part "dreams": there are answers, properties, simulation, beside, chaos, reads, promised, mutation, rooms\n',
+        'Cannot run part "dreams": there are answers, properties, keda, simulation, beside, chaos, reads, promised, mutation, rooms\n',
     });
     expect(nightly(["--answers", "many"])).toMatchObject({
       status: 2,

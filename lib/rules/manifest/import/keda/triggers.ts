@@ -3,7 +3,7 @@ import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
 import { REDIS_TYPES, type SourcePlace } from "./places.ts";
 import { BY_EXPORTER, redisBlock } from "./redis.ts";
-import { blockByManaged, blockByRecipe } from "./recipes/recipe.ts";
+import { BLOCKS, blockByRecipe } from "./recipes/recipe.ts";
 import { RECIPES } from "./recipes/recipes.ts";
 import { ANY_WAY_OUT, WAYS_OUT } from "./ways-out.ts";
 
@@ -309,12 +309,12 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
   ...[...RECIPES].map(([type, recipe]): [string, Reader] => [
     type,
     (trigger, source) => {
-      const [, kind, exported] = BY_EXPORTER.exec(source) ?? [];
-      if (kind === "cloudwatch" && exported !== undefined)
-        return blockByManaged(recipe, trigger, exported);
-      return REDIS_TYPES.has(type) && exported === undefined
+      const [, kind = "", named = ""] = BY_EXPORTER.exec(source) ?? [];
+      const block = BLOCKS.get(kind);
+      if (block) return block(recipe, trigger, named);
+      return REDIS_TYPES.has(type)
         ? redisBlock(trigger, source)
-        : blockByRecipe(recipe, trigger, exported ?? source);
+        : blockByRecipe(recipe, trigger, source);
     },
   ]),
 ]);

@@ -124,11 +124,7 @@ const MANAGED_PERIOD_S = 60;
 const MANAGED_LOOKBACK_S = 300;
 
 /** The block of a metric that asks CloudWatch for what the trigger asks its server. */
-export const blockByManaged = (
-  recipe: Recipe,
-  trigger: RecipeTrigger,
-  source: string,
-): RecipeBlock => {
+const blockByManaged = (recipe: Recipe, trigger: RecipeTrigger, source: string): RecipeBlock => {
   const { metadata, of, type } = trigger;
   const { managed } = recipe;
   const levels = levelsOf(recipe, trigger);
@@ -165,3 +161,9 @@ export const blockByManaged = (
     ],
   };
 };
+
+/** How the number of a recipe is asked for, by the kind of the source that is named for it. */
+export const BLOCKS: ReadonlyMap<string, typeof blockByRecipe> = new Map([
+  ["prometheus", blockByRecipe],
+  ["cloudwatch", blockByManaged],
+]);
