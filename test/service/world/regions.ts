@@ -175,8 +175,12 @@ export const newRegions = async (rateWindowMs: number) => {
 
   const reports: { readonly region: string; readonly atMs: number; readonly report: SyncReport }[] =
     [];
+  const called: Partial<Record<Name, number>> = {};
   const lives = async (region: Region): Promise<void> => {
-    if (world.nowMs % MINUTE_MS === 0) await region.plan();
+    // A move waits for some time, so that no step need be at the beginning of a minute.
+    const minute = Math.floor(world.nowMs / MINUTE_MS);
+    if (called[region.name as Name] !== minute) await region.plan();
+    called[region.name as Name] = minute;
     for (const report of await region.work())
       reports.push({ region: region.name, atMs: world.nowMs, report });
   };
