@@ -27,7 +27,7 @@ const tokenPerWorker: PlantedBug = {
  */
 const noDeadline: PlantedBug = {
   leftOut: "the deadline at all",
-  seed: 14,
+  seed: 31,
   caughtBy: [EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -78,7 +78,7 @@ const noClockDifference: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 14,
+  seed: 13,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -117,7 +117,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 18,
+  seed: 13,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {
@@ -139,7 +139,7 @@ const noEpochCheck: PlantedBug = {
  */
 const clearedBetweenWaves: PlantedBug = {
   leftOut: "settled scales that stay in the head until a page counts them",
-  seed: 1,
+  seed: 0,
   caughtBy: [INTENT],
   ports: (ports) =>
     withTables(ports, {
