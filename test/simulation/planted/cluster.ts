@@ -63,7 +63,7 @@ const observedFirst: PlantedBug = {
  */
 const repeats: PlantedBug = {
   leftOut: '"never repeats a PUT"',
-  seed: 17,
+  seed: 12,
   caughtBy: [EVENT],
   ports: (ports) =>
     withClient(ports, (inner: ClusterClient) => ({
@@ -78,7 +78,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 46,
+  seed: 33,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };

@@ -32,7 +32,7 @@ const unreadFleet: PlantedBug = {
  */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 1,
+  seed: 6,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (
