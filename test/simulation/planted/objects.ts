@@ -106,7 +106,7 @@ const unseenFollower: PlantedBug = {
 /** Every autoscaler of an object is read as if an answer without its object had come before. */
 const endedAtOnce: PlantedBug = {
   leftOut: "a second answer before an autoscaler ends",
-  seed: 26,
+  seed: 14,
   where: hasObjects,
   caughtBy: [ENDS],
   ports: (ports) => {

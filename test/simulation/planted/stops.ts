@@ -116,7 +116,7 @@ const unreadRamps: PlantedBug = {
 /** Only what holds for many is read. */
 const unreadOwnOverrides: PlantedBug = {
   leftOut: "the overrides of one autoscaler in a decision",
-  seed: 89,
+  seed: 59,
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) =>
@@ -129,7 +129,7 @@ const LATE_END_MS = 120_000;
 /** A timer ends an override some time after its end. */
 const lateEnd: PlantedBug = {
   leftOut: "the end of an override (it ends later)",
-  seed: 2,
+  seed: 7,
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) =>
