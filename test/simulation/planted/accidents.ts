@@ -36,7 +36,7 @@ const newest = new WeakMap<Process, Map<string, ScaleRead>>();
 const newestRemembered: PlantedBug = {
   leftOut:
     "going by an older generation, which a restored etcd shows (the newest that was seen counts)",
-  seed: 152,
+  seed: 332,
   where: withAccident("a cluster goes back"),
   caughtBy: [SET_BY_OTHERS],
   ports: (ports, { process }) => {
@@ -75,7 +75,7 @@ const newestRemembered: PlantedBug = {
 /** The clock of a run is a monotonic one, which stands still while its machine is suspended. */
 const clockStandsStill: PlantedBug = {
   leftOut: "a clock that goes on while the machine is suspended",
-  seed: 112,
+  seed: 232,
   where: withAccident("one machine"),
   caughtBy: [EVENT, INTENT, LIMITS, FORBIDDEN],
   ports: (ports, { process }, _client, { machine }) => {
@@ -121,7 +121,7 @@ const withoutPart = (command: unknown, isMeant: (item: Item) => boolean, part: s
  */
 const adoptedUnfrozen: PlantedBug = {
   leftOut: "the freeze that an adoption leaves",
-  seed: 1112,
+  seed: 1032,
   where: withAccident("tables go back"),
   caughtBy: [HELD],
   sent: (command) =>

@@ -59,7 +59,7 @@ const withObjects = (
 
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
-  seed: 194,
+  seed: 18,
   where: hasObjects,
   caughtBy: [ENDS],
   ports: withListings((listing) =>
@@ -71,7 +71,7 @@ const failedIsEmpty: PlantedBug = {
 
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
-  seed: 22,
+  seed: 6,
   where: hasObjects,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
@@ -83,7 +83,7 @@ const failedIsLast: PlantedBug = {
 
 const lastValid: PlantedBug = {
   leftOut: "a hold where an object is invalid (its last valid manifest counts)",
-  seed: 6,
+  seed: 22,
   where: hasObjects,
   caughtBy: [ACTS],
   ports: withListings((listing, { manifests }) =>
@@ -97,7 +97,7 @@ const lastValid: PlantedBug = {
 
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
-  seed: 38,
+  seed: 10,
   where: hasObjects,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),

@@ -7,7 +7,7 @@ import { INTENT, type PlantedBug, SITE } from "./planted.ts";
  */
 const keptByName: PlantedBug = {
   leftOut: "the uid and version under which clients are kept (only their name instead)",
-  seed: 8,
+  seed: 6,
   caughtBy: [SITE],
   ports: (ports) => ({
     ...ports,
@@ -21,7 +21,7 @@ const keptByName: PlantedBug = {
  */
 const deletedFirst: PlantedBug = {
   leftOut: "old pages deleted after the release that names the new ones (before it instead)",
-  seed: 0,
+  seed: 4,
   caughtBy: [INTENT],
   ports: (ports) => {
     const { client } = ports.tables;

@@ -170,7 +170,7 @@ const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride
  */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
-  seed: 154,
+  seed: 29,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
@@ -266,7 +266,7 @@ const notMadeAgain: PlantedBug = {
 /** A claim does not compare clocks. */
 const uncomparedClocks: PlantedBug = {
   leftOut: "a look at the service's clock at the claim",
-  seed: 0,
+  seed: 2,
   caughtBy: [
     "nothing is sent under a clock that is wrong",
     "no stored time is ahead of what a clock may tell",
