@@ -263,10 +263,12 @@ With -o json it has the outputs too.`,
   "stack remove": `
 It names the tables, which stay, and asks for the name of the stack.`,
   cost: `
-What is not given is taken from the stack or the data folder: partitions count as clusters, and a bill of what the syncs of the last day have measured stands beside the one of what is assumed.
-With both --clusters and --autoscalers nothing is opened.
-What readers cost is a line of its own, and in both sums.
-The document has fleet, parts, firstMonth, afterYear (with 13 months of history) and prices; where syncs have measured, also syncs (what one sync of all clusters has and changes) and assumed.
+Options that are not given are read from the stack or the data folder; a partition counts as a cluster.
+Where the syncs of the last day have measured how much they change, there are two bills: one with the measured share, and one with the assumed share.
+With both --clusters and --autoscalers the command opens neither a stack nor a folder.
+The cost of readers is a line of its own, and both sums contain it.
+The document has the fields fleet, parts, firstMonth, afterYear (with 13 months of history) and prices.
+Where syncs have measured, it also has syncs (what one sync of all clusters has and changes) and assumed.
 docs/cost.md has what each part is made of.`,
   start: `
 It is npm start of the clone; docs/embedded-run.md has a section for each option.`,

@@ -252,7 +252,9 @@ const tooLong = (
   { text, narrower = "less" }: PlainAnswer,
   form: "compressed" | "plain",
 ): Error => {
-  const size = `${(text.length / MEGABYTE).toFixed(1)} MB do not fit into the ${ANSWER_BYTES_MAX / MEGABYTE} MB of an answer${form === "plain" ? "" : ", even compressed"}`;
+  const compressed = form === "plain" ? "" : ", even compressed";
+  const [has, limit] = [(text.length / MEGABYTE).toFixed(1), ANSWER_BYTES_MAX / MEGABYTE];
+  const size = `${has} MB do not fit into the ${limit} MB of an answer${compressed}`;
   const advice =
     form === "plain"
       ? `send the header "accept-encoding: gzip", or ask for ${narrower}`

@@ -107,13 +107,15 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   resume: editRoute("ends a pause", input.AUTOSCALER, (service, query) => service.resume(query)),
   takeOver: editRoute(
-    "keeps the object of another controller in the history, before a person takes it away; with `failed` it says that the takeover before was refused and not made",
+    "keeps the object of another controller in the history, before a person takes it away; " +
+      "with `failed` it says that the takeover before was refused and not made",
     input.TAKEOVER,
     (service, query) => service.takeOver(query),
     { bodyBytesMax: RIVAL_BODY_BYTES_MAX },
   ),
   handBack: editRoute(
-    "pauses an autoscaler and keeps the object of another controller, before a person makes it again",
+    "pauses an autoscaler and keeps the object of another controller, " +
+      "before a person makes it again",
     input.AUTOSCALER_RIVAL,
     (service, query) => service.handBack(query),
     { bodyBytesMax: RIVAL_BODY_BYTES_MAX },
@@ -206,7 +208,8 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   setOverride: postJson(
     "visible",
-    "sets bounds or a hold for some time, over schedule and manifest, for an autoscaler, a namespace, a cluster or the fleet",
+    "sets bounds or a hold for some time, over schedule and manifest, " +
+      "for an autoscaler, a namespace, a cluster or the fleet",
     input.NEW_OVERRIDE,
     (service, { from, until, ...wanted }) =>
       service.setOverride({ ...wanted, ...present({ fromMs: from, untilMs: until }) }),
@@ -228,7 +231,8 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   deleteCalendar: postJson(
     "fleet",
-    "deletes a calendar; one that a schedule names only with `force`, and its autoscaler then holds until there is a calendar of this name",
+    "deletes a calendar; one that a schedule names only with `force`, " +
+      "and its autoscaler then holds until there is a calendar of this name",
     input.CALENDAR,
     async (service, { name, force }) => {
       await service.deleteCalendar(name, force);
@@ -274,7 +278,9 @@ export const COMMAND_ROUTES: Readonly<Record<keyof CommandService, Route<Command
   ),
   wake: postJson(
     "visible",
-    "has a cluster or a namespace synced now, at most once in five seconds; takes the payloads of webhooks of Alertmanager and Grafana too, whose alerts name it by the labels `cluster`, `namespace` and `autoscaler`",
+    "has a cluster or a namespace synced now, at most once in five seconds; " +
+      "takes the payloads of webhooks of Alertmanager and Grafana too, " +
+      "whose alerts name it by the labels `cluster`, `namespace` and `autoscaler`",
     input.WAKE,
     (service, body) => service.wake(wakesIn(body)),
     { bodyBytesMax: WAKE_BODY_BYTES_MAX },

@@ -95,7 +95,8 @@ const repeated = async (
   if (begun.asked !== own.asked)
     throw conflict(
       "api.key-reused",
-      `Cannot repeat request "${begun.requestId}": its body or If-Match was different; use a new key for another edit`,
+      `Cannot repeat request "${begun.requestId}": its body or If-Match was different; ` +
+        "use a new key for another edit",
     );
   const answer = await readAnswer(store.tables, name);
   if (answer) return answerAgain(answer);
@@ -106,7 +107,8 @@ const repeated = async (
     });
   throw conflict(
     "api.unclear",
-    `${words}: it left no answer, and its edit may have been made; check the object, and edit again if nothing changed`,
+    `${words}: it left no answer, and its edit may have been made; ` +
+      "check the object, and edit again if nothing changed",
   );
 };
 

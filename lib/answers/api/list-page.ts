@@ -55,7 +55,8 @@ export class AnswerPage<Cursor extends object> {
   /** `{"items":[…],"next":"…"}`; `next` is absent at the end of the list. */
   reply(next: string | undefined): Reply {
     return jsonText(
-      `{"items":[${this.#texts.join(",")}]${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`,
+      `{"items":[${this.#texts.join(",")}]` +
+        `${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`,
     );
   }
 }

@@ -202,7 +202,8 @@ export const problemOf = (error: unknown, requestId: string): PlainAnswer => {
   return problem(
     500,
     "api.failed",
-    `Cannot answer request "${requestId}": an unexpected error happened; the log line of this request has it`,
+    `Cannot answer request "${requestId}": an unexpected error happened; ` +
+      "the log line of this request has it",
   );
 };
 

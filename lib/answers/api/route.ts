@@ -28,7 +28,7 @@ export interface CheckedRequest<Part> {
   readonly call: (part: Part, context: RouteContext) => Promise<Reply>;
   /** The checked input. */
   readonly input: object;
-  /** What can be read before the caller's rights are known: the autoscaler that is named, or all. */
+  /** What may be read before the caller's rights are known: the named autoscaler, or all. */
   readonly begins?: AutoscalerQuery | "fleet";
   /** True when the request connects a cluster, which takes a right of its own. */
   readonly connects: boolean;
@@ -276,7 +276,8 @@ const bodyInput = <Input>(
   if (body.length > bodyBytesMax) {
     throw refusal(
       "api.too-large",
-      `Cannot read the request: its body has ${body.length} bytes, and the limit is ${bodyBytesMax}`,
+      `Cannot read the request: its body has ${body.length} bytes, ` +
+        `and the limit is ${bodyBytesMax}`,
       { status: 413 },
     );
   }

@@ -98,6 +98,7 @@ const linkedTo = (
   const head = linkOf(before, text);
   if (head === stated) return { lines: lines + 1, head };
   throw refused(
-    `its hash is ${head}, and the line says ${stated}; it was changed, or a line before it was changed, taken out or put in`,
+    `its hash is ${head}, and the line says ${stated}; ` +
+      "it was changed, or a line before it was changed, taken out or put in",
   );
 };

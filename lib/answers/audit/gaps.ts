@@ -117,7 +117,9 @@ const unsynced = (
           { atMs, endMs },
           {
             what: "no sync",
-            hole: "no sync of this partition is stored for this stretch: nothing was decided, or the record has expired",
+            hole:
+              "no sync of this partition is stored for this stretch: " +
+              "nothing was decided, or the record has expired",
           },
         );
   });
@@ -137,7 +139,9 @@ const unread = (witness: Witness, points: readonly HistoryPoint[]): readonly Aud
         {
           what: "count not read",
           ...(first && { reason: first.reason }),
-          hole: `the count of "${witness.namespace}/${witness.name}" could not be read, and nothing was scaled`,
+          hole:
+            `the count of "${witness.namespace}/${witness.name}" could not be read, ` +
+            "and nothing was scaled",
         },
       ),
     );

@@ -95,8 +95,11 @@ const HOLES: Readonly<Partial<Record<ChangeView["verb"], string>>> = {
   "reset-intent": "an attempt that could not be read was settled as unknown",
   "reset-time": "times ahead of the clock were taken away from what the syncs remember",
   adopt:
-    "the tables were restored or copied: what happened between the copy and this edit is not in them",
-  move: "the fleet moved to another region: what the region before did last may not be in these tables",
+    "the tables were restored or copied: " +
+    "what happened between the copy and this edit is not in them",
+  move:
+    "the fleet moved to another region: " +
+    "what the region before did last may not be in these tables",
 };
 
 /** A manifest can differ in thousands of fields; `changes -o json` has all of them. */
@@ -147,7 +150,9 @@ export const auditedRefOf = ({
     ? undefined
     : { cluster, namespace, name };
 
-/** All edits of an autoscaler by their ids; none where it was only ever an object of its cluster. */
+/**
+ * All edits of an autoscaler by their ids; none where it was only ever an object of its cluster.
+ */
 export const decidersOf = async (
   service: Pick<Service, "changes">,
   ref: AuditedRef,

@@ -55,7 +55,7 @@ export interface AuditFormat {
   readonly withHash: (text: string, hash: string) => string;
   /** Undefined for a line that is no record. */
   readonly read: (line: string) => ReadLine | undefined;
-  /** The lines after a record of one kind and before one of the next; none is the edge of the file. */
+  /** The lines after a record of one kind and before one of the next; none: an edge of the file. */
   readonly frame: (last: AuditKind | undefined, next: AuditKind | undefined) => readonly string[];
 }
 
