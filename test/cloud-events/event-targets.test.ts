@@ -173,7 +173,7 @@ const GRAFANA = z.strictObject({
   text: z.string(),
   tags: z.array(z.string()),
 });
-const MAIL = z.string();
+const MAIL = z.strictObject({ id: z.string(), time: z.iso.datetime(), text: z.string() });
 
 const SENTENCE =
   'shop/web in eu-1: 4 → 9. up"}, {"text": "<!channel> [click](http://evil)\\u{202e}. Why: tidemark explain shop/web --cluster eu-1 --at 2026-03-01T12:00:00.000Z';
@@ -237,7 +237,7 @@ describe("the targets of people", () => {
       const message = await send(rule, one);
       expect(form.parse(message)).toEqual(message);
       if (shown) expect(message).toMatchObject(shown);
-      else expect(message).toContain("4 → 9 was refused: over quota.");
+      else expect(MAIL.parse(message).text).toContain("4 → 9 was refused: over quota.");
     },
   );
 

@@ -252,9 +252,9 @@ const tooLong = (
   { text, narrower = "less" }: PlainAnswer,
   form: "compressed" | "plain",
 ): Error => {
-  const compressed = form === "plain" ? "" : ", even compressed";
+  const even = form === "plain" ? "" : ", even compressed";
   const [has, limit] = [(text.length / MEGABYTE).toFixed(1), ANSWER_BYTES_MAX / MEGABYTE];
-  const size = `${has} MB do not fit into the ${limit} MB of an answer${compressed}`;
+  const size = `${has} MB do not fit into the ${limit} MB of an answer${even}`;
   const advice =
     form === "plain"
       ? `send the header "accept-encoding: gzip", or ask for ${narrower}`
