@@ -33,9 +33,9 @@ export class LastingHold {
     this.#windows = windows;
     this.#atMs = nowMs;
     this.#lastMs = nowMs;
-    this.#untilMs = Math.min(
-      ...steps.map(({ limit }) => limit?.untilMs ?? Number.POSITIVE_INFINITY),
-    );
+    let untilMs = Number.POSITIVE_INFINITY;
+    for (const { limit } of steps) untilMs = Math.min(untilMs, limit?.untilMs ?? untilMs);
+    this.#untilMs = untilMs;
   }
 
   /** Whether the sync of now decides the same; it is counted then. */

@@ -148,10 +148,8 @@ class Run {
     const observation = spec && this.#observe?.(nowMs);
     if (!observation) return;
     const forecast = this.#forecasts?.at(nowMs);
-    const decision = decide({
-      ...{ ...this.#policy, spec, observation, windows: this.#windows, nowMs },
-      ...(forecast && { forecast }),
-    });
+    const known = { ...this.#policy, spec, observation, windows: this.#windows, nowMs };
+    const decision = decide(forecast ? { ...known, forecast } : known);
     const bounds = boundsOf(decision, spec);
     this.#record.decided(nowMs, decision.because.reason, bounds);
     this.#windows = decision.windows;

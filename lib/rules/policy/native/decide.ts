@@ -82,11 +82,13 @@ export const behindNative = (input: NativeInput): SeenBehind => {
     metrics: readings.map((reading) => {
       if (reading.kind === "missing") return undefined;
       const { metric, measured } = reading;
-      if (!measured.curve || !metric.scaleUpOnly) return measured;
-      const curve = curveThrough(measured.curve, (value) =>
-        takesPart(metric, value.replicas, current) ? value : { ...value, replicas: current },
-      );
-      return { ...measured, curve };
+      const { curve } = measured;
+      if (!curve || !metric.scaleUpOnly) return measured;
+      const ofRises = () =>
+        curveThrough(curve(), (value) =>
+          takesPart(metric, value.replicas, current) ? value : { ...value, replicas: current },
+        );
+      return { ...measured, curve: ofRises };
     }),
     ...(input.observation.podsUnread ? {} : { pods }),
   };

@@ -62,12 +62,13 @@ const measured = (sync: HpaSync): Measurement => {
     utilization: percent,
     status: { type: "Resource", resource: { name: "cpu", current } },
     counted,
-    curve: {
-      ...curve,
-      at: (step) => {
-        const other = curve.at(step);
+    curve: () => {
+      const made = curve();
+      const at: Curve["at"] = (step) => {
+        const other = made.at(step);
         return { replicas: countOf(other), ratio: other.ratio };
-      },
+      };
+      return { ...made, at };
     },
   };
 };
@@ -87,6 +88,11 @@ export interface Utilization {
   readonly usageMilli: bigint;
 }
 
+interface Behind {
+  readonly counted: () => CountedPods;
+  readonly curve: () => UtilizationCurve;
+}
+
 type UtilizationCurve = Omit<Curve, "at"> & { readonly at: (step: bigint) => Utilization };
 
 /**
@@ -98,9 +104,7 @@ const utilizationOf = (
   pods: readonly Pod[],
   samples: PodSamples,
   targetPercent: number,
-):
-  | (Utilization & { readonly counted: CountedPods; readonly curve: UtilizationCurve })
-  | Failure => {
+): (Utilization & Behind) | Failure => {
   const running = pods.filter(
     ({ deleting, phase }) =>
       !deleting && phase !== "Pending" && phase !== "Failed" && phase !== "Succeeded",
@@ -122,8 +126,12 @@ const utilizationOf = (
   const counts = { pods: BigInt(running.length), target: BigInt(targetPercent) };
   return {
     ...fromSum(sum, counts, usageMilli),
-    counted: { ...ALL_COUNTED, counted: running.length, leftOut: pods.length - running.length },
-    curve: curveOf(sum, counts),
+    counted: () => ({
+      ...ALL_COUNTED,
+      counted: running.length,
+      leftOut: pods.length - running.length,
+    }),
+    curve: () => curveOf(sum, counts),
   };
 };
 

@@ -57,7 +57,9 @@ export const recorded = (runs: Runs, replicas: number, nowMs: number, windowMs: 
   const single = { replicas, firstMs: nowMs, lastMs: nowMs, windowMs };
   const open = gapMs > 0 ? { ...single, stepMs: gapMs } : single;
   if (windowMs > LONGEST_CONTROLLER_WINDOW_MS) return condensed(runs, open, windowMs);
-  return placed(settled(runs), open, nowMs - windowMs);
+  const list = [...settled(runs)];
+  place(list, open, nowMs - windowMs);
+  return list;
 };
 
 /** Nothing is the next of a run without a step. */
@@ -74,15 +76,19 @@ export const settled = (runs: Runs): Runs => {
   const repetitions = slotsOf(open) - 1;
   if (at === runs.length - 1 && runs.every((run) => run.firstMs >= lastMs - windowMs))
     return runs.with(at, closedWith(open, repetitions));
-  let list: Runs = runs.with(at, { replicas, firstMs, lastMs: firstMs });
-  // Once every slot was used again, more repetitions only turn the ring.
-  const most =
-    list.reduce((sum, run) => sum + slotsOf(run), 0) +
-    Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) +
-    1;
-  for (let nth = Math.max(1, repetitions - most); nth <= repetitions; nth++) {
+  const list = runs.with(at, { replicas, firstMs, lastMs: firstMs });
+  // Once every slot was used again, more repetitions only turn the ring. There are as many slots as
+  // runs at least.
+  const first =
+    repetitions <= list.length
+      ? 1
+      : repetitions -
+        list.reduce((sum, run) => sum + slotsOf(run), 0) -
+        Math.ceil(windowMs / (stepMs ?? Number.POSITIVE_INFINITY)) -
+        1;
+  for (let nth = Math.max(1, first); nth <= repetitions; nth++) {
     const atMs = firstMs + ((lastMs - firstMs) * nth) / repetitions;
-    list = placed(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);
+    place(list, { replicas, firstMs: atMs, lastMs: atMs }, atMs - windowMs);
   }
   return list;
 };
@@ -111,15 +117,28 @@ const timeOf = (run: Span, nth: number): number => {
   return run.firstMs + ((run.lastMs - run.firstMs) * nth) / gaps;
 };
 
-/** Puts one slot where the last expired one is, or at the end of the list. */
-const placed = (runs: Runs, slot: RecommendationRun, expiredBeforeMs: number): Runs => {
-  const at = runs.findLastIndex(({ firstMs }) => firstMs < expiredBeforeMs);
-  const used = runs[at];
-  if (used === undefined) return [...joined(runs, slot)];
+/**
+ * Puts one slot into a list where the last expired one is, or at its end. A sync may put several,
+ * so the list is not copied for each.
+ */
+const place = (
+  list: RecommendationRun[],
+  slot: RecommendationRun,
+  expiredBeforeMs: number,
+): void => {
+  let at = list.length - 1;
+  while (at >= 0 && !((list[at]?.firstMs ?? 0) < expiredBeforeMs)) at--;
+  const used = list[at];
+  if (used === undefined) {
+    list.splice(list.length - 1, 1, ...joined(list.at(-1), slot));
+    return;
+  }
   const nth = lastExpired(used, expiredBeforeMs);
-  const before = part(used, 0, nth - 1);
+  const [before] = part(used, 0, nth - 1);
   const after = part(used, nth + 1, slotsOf(used) - 1);
-  return [...joined([...runs.slice(0, at), ...before], slot), ...after, ...runs.slice(at + 1)];
+  if (before) list.splice(at, 1, ...joined(before, slot), ...after);
+  else if (at === 0) list.splice(0, 1, slot, ...after);
+  else list.splice(at - 1, 2, ...joined(list[at - 1], slot), ...after);
 };
 
 const lastExpired = (run: RecommendationRun, expiredBeforeMs: number): number => {
@@ -137,17 +156,14 @@ const part = (run: RecommendationRun, from: number, to: number): Runs => {
 };
 
 /**
- * The list with a slot behind it, as part of its last run where value and spacing go on. An open
- * run stays on its own.
+ * A run with a slot behind it, as one where value and spacing go on. An open run stays on its own.
  */
-const joined = (runs: Runs, slot: RecommendationRun): Runs => {
-  const last = runs.at(-1);
-  const gapMs = last === undefined ? 0 : slot.firstMs - last.lastMs;
-  const goesOn = last?.replicas === slot.replicas && slot.windowMs === undefined && gapMs > 0;
-  if (!goesOn || (last.firstMs !== last.lastMs && !isNext(last, slot.firstMs)))
-    return [...runs, slot];
+const joined = (last: RecommendationRun | undefined, slot: RecommendationRun): Runs => {
+  if (last === undefined) return [slot];
+  const gapMs = slot.firstMs - last.lastMs;
+  const goesOn = last.replicas === slot.replicas && slot.windowMs === undefined && gapMs > 0;
+  if (!goesOn || (last.firstMs !== last.lastMs && !isNext(last, slot.firstMs))) return [last, slot];
   return [
-    ...runs.slice(0, -1),
     {
       replicas: slot.replicas,
       firstMs: last.firstMs,

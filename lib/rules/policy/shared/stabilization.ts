@@ -89,9 +89,9 @@ const heldBy = (
   replicas: number,
   windowMs: number,
 ): StabilizationHold => {
-  const holding = runs.filter((run) =>
-    direction === "up" ? run.replicas <= replicas : run.replicas >= replicas,
-  );
-  const wantedMs = Math.max(...holding.map(({ lastMs }) => lastMs));
+  let wantedMs = Number.NEGATIVE_INFINITY;
+  for (const run of runs)
+    if (direction === "up" ? run.replicas <= replicas : run.replicas >= replicas)
+      wantedMs = Math.max(wantedMs, run.lastMs);
   return { direction, replicas, untilMs: wantedMs + windowMs, wantedMs };
 };

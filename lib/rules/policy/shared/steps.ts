@@ -47,11 +47,17 @@ type Step = Omit<StepOutcome, "limit"> & { readonly limit?: Limit | undefined };
 /** The state with one more line in the explanation, with the limit where one changed the count. */
 export const explained = <State extends { readonly steps: readonly StepOutcome[] }>(
   state: State,
-  { limit, ...step }: Step,
-): State => ({
-  ...state,
-  steps: [...state.steps, { ...step, ...(limit && { limit }) }],
-});
+  step: Step,
+): State => ({ ...state, steps: withLine(state.steps, step) });
+
+/** Every decision has a dozen lines, so that nothing is copied more often than once. */
+const withLine = (
+  steps: readonly StepOutcome[],
+  { step, before, after, limit }: Step,
+): readonly StepOutcome[] => [
+  ...steps,
+  limit ? { step, before, after, limit } : { step, before, after },
+];
 
 /**
  * The state after a step that decides about the count: the new count, and its line in the
@@ -64,7 +70,11 @@ export const stepped = <
   step: string,
   after: number,
   limit?: Limit,
-): State => ({ ...explained(state, { step, before: state.count, after, limit }), count: after });
+): State => ({
+  ...state,
+  steps: withLine(state.steps, { step, before: state.count, after, limit }),
+  count: after,
+});
 
 export const warningEvent = (reason: string, message: string): ControllerEvent => ({
   type: "Warning",

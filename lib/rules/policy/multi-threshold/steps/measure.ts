@@ -67,7 +67,7 @@ export const measureMarked = (
     usageMilli: toI64(usage),
     between: side === "between",
     status: source.statusOf(metric, average ? { averageValue: value } : { value }),
-    ...(average && current <= 0 ? {} : { curve: markedCurve(total, marks, context) }),
+    ...(average && current <= 0 ? {} : { curve: () => markedCurve(total, marks, context) }),
   };
 };
 

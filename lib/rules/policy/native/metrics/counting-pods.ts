@@ -10,12 +10,14 @@ export const countingPods = (
   current: number,
 ): Pick<MetricContext, "pods" | "own"> => {
   if (spec.pods === "asHpa") return { pods };
-  const isOwned = ownership(spec.target) ?? (() => true);
+  const isOwned = ownership(spec.target) ?? OF_ANY_KIND;
   const owned = pods.filter((pod) => !hasFinished(pod) && isOwned(pod));
   const measured = spec.pods === "stable" ? stablePods(owned) : owned;
   const own: OwnPods = { measured, beside: readyBeside(owned, measured), wanted: current };
   return { pods: owned, own };
 };
+
+const OF_ANY_KIND = (): boolean => true;
 
 const readyBeside = (owned: readonly Pod[], measured: readonly Pod[]): number => {
   if (owned.length === measured.length) return 0;

@@ -12,9 +12,9 @@ import { measureMetric } from "../../shared/metrics/measure-metric.ts";
 import type { Measured, Measurement, MetricContext } from "../../shared/metrics/measurement.ts";
 import { type Curve, curveThrough } from "../../shared/metrics/curve.ts";
 import {
-  perReplicaCurve,
   perReplicaReplicas,
   saturatedTotal,
+  sharedCurve,
   totalCurve,
   totalReplicas,
 } from "../../shared/metrics/replicas.ts";
@@ -63,32 +63,21 @@ export const measureNative = (metric: NativeMetric, whole: MetricContext): Count
   const down = against(metric, band.lowMilli, { ...context, tolerance: ONLY_SHRINKS });
   const chosen = up.proposal > context.currentReplicas ? up : down;
   if (chosen.kind === "missing" || down.kind === "missing") return chosen;
-  const curve = bothMarks(up.measured.curve, down.measured.curve, context.currentReplicas);
-  return withCurve(chosen, curve);
-};
-
-type MeasuredReading = Extract<CountReading, { readonly kind: "measured" }>;
-
-const withCurve = (reading: MeasuredReading, curve: Curve | undefined): MeasuredReading => {
-  const { curve: _ofOneMark, ...measured } = reading.measured;
-  return { ...reading, measured: curve ? { ...measured, curve } : measured };
+  const [high, low] = [up.measured.curve, down.measured.curve];
+  if (!high || !low) return chosen;
+  const curve = () => bothMarks(high(), low(), context.currentReplicas);
+  return { ...chosen, measured: { ...chosen.measured, curve } };
 };
 
 /** The value against the high mark, and against the low one where it asks for no more pods. */
-const bothMarks = (
-  high: Curve | undefined,
-  low: Curve | undefined,
-  current: number,
-): Curve | undefined =>
-  high &&
-  low && {
-    ...high,
-    at: (step) => {
-      const up = high.at(step);
-      return up === undefined || up.replicas > current ? up : low.at(step);
-    },
-    bends: () => [...high.bends(), ...low.bends()],
-  };
+const bothMarks = (high: Curve, low: Curve, current: number): Curve => ({
+  ...high,
+  at: (step) => {
+    const up = high.at(step);
+    return up === undefined || up.replicas > current ? up : low.at(step);
+  },
+  bends: () => [...high.bends(), ...low.bends()],
+});
 
 const isOfLimit = ({ source }: NativeMetric): boolean => "of" in source && source.of === "limit";
 
@@ -131,22 +120,22 @@ const against = (
       message: `the value of ${metric.name} leaves the range of numbers`,
     };
   const { currentReplicas } = context;
-  const reading: MeasuredReading = {
-    kind: "measured",
-    metric,
-    measured,
-    proposal: guarded(measured.ratio, measured.proposal, currentReplicas),
-    target: levelsText(metric),
-  };
-  return withCurve(
-    reading,
-    measured.curve &&
-      curveThrough(measured.curve, (value) =>
+  const { curve } = measured;
+  const guardedCurve =
+    curve &&
+    (() =>
+      curveThrough(curve(), (value) =>
         isUsable(value)
           ? { ...value, replicas: guarded(value.ratio, value.replicas, currentReplicas) }
           : undefined,
-      ),
-  );
+      ));
+  return {
+    kind: "measured",
+    metric,
+    measured: guardedCurve ? { ...measured, curve: guardedCurve } : measured,
+    proposal: guarded(measured.ratio, measured.proposal, currentReplicas),
+    target: levelsText(metric),
+  };
 };
 
 type Leveled = Pick<NativeMetric, "source" | "measure" | "maxAgeMs">;
@@ -221,9 +210,9 @@ const measureWhole = (metric: Leveled, levelMilli: bigint, context: MetricContex
   const value = decimalText(usageMilli);
   const status = of.statusOf(source, isAverage ? { averageValue: value } : { value });
   const overflowed = isAverage && totalMilli === MAX_I64 ? ({ overflowed: true } as const) : {};
-  const curve = isAverage
-    ? perReplicaCurve(totalMilli, levelMilli, context, "saturated")
-    : totalCurve(totalMilli, levelMilli, context);
+  const behind = isAverage
+    ? sharedCurve(totalMilli, levelMilli, context, "saturated")
+    : { curve: () => totalCurve(totalMilli, levelMilli, context) };
   return {
     kind: "measured",
     name: of.nameOf(source),
@@ -234,7 +223,7 @@ const measureWhole = (metric: Leveled, levelMilli: bigint, context: MetricContex
     usageMilli,
     status,
     ...overflowed,
-    ...(curve && { curve }),
+    ...behind,
   };
 };
 

@@ -95,8 +95,7 @@ const IN_USE: Alarm = {
 export const idle: NativeStep = (sync) => {
   const { spec, nowMs } = sync.input;
   // Rest that was seen before idle was taken out of the spec, or put back, is no rest.
-  if (!spec.idle)
-    return { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) };
+  if (!spec.idle) return withoutRest(sync);
   const use = useOf(sync);
   const seen = { ...sync, conditions: withCondition(sync, REPORTS[use]) };
   if (sync.current < spec.minReplicas) {
@@ -110,6 +109,11 @@ export const idle: NativeStep = (sync) => {
   const conditions = withCondition(seen, scalingActive("True", "ValidMetricFound", trigger));
   return { ...stepped(seen, "idle", spec.idle.replicas), conditions, trigger, resting: true };
 };
+
+const withoutRest = (sync: NativeSync): NativeSync =>
+  sync.conditions.some(({ type }) => type === IDLE)
+    ? { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) }
+    : sync;
 
 const useOf = (sync: NativeSync): Use => {
   const context = contextOf(sync);

@@ -1,6 +1,6 @@
 import type { NativeMetric } from "../../../model/spec-native.ts";
 import type { Condition } from "../../../model/windows.ts";
-import { lastingOf, setCondition } from "../../shared/steps.ts";
+import { lastingOf, setCondition, warningEvent } from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { inputReadings, measureNative, type CountReading } from "../metrics/measure.ts";
 import { isMissingType, missing, missingType } from "./sentences.ts";
@@ -27,18 +27,20 @@ export const measure: NativeStep = (sync) => {
     ...sync,
     readings,
     conditions: withMissing(sync.conditions, absent, nowMs),
-    events: [
-      ...sync.events,
-      ...absent.map(({ reason, message }) => ({ type: "Warning", reason, message }) as const),
-    ],
+    events: absent.length === 0 ? sync.events : [...sync.events, ...absent.map(warningOf)],
   };
 };
 
+type Absent = Extract<CountReading, { kind: "missing" }>;
+
+const warningOf = ({ reason, message }: Absent) => warningEvent(reason, message);
+
 const withMissing = (
   conditions: readonly Condition[],
-  absent: readonly Extract<CountReading, { kind: "missing" }>[],
+  absent: readonly Absent[],
   nowMs: number,
 ): readonly Condition[] => {
+  if (absent.length === 0 && !conditions.some(({ type }) => isMissingType(type))) return conditions;
   const names = new Set(absent.map(({ metric }) => missingType(metric.name)));
   const kept = conditions.filter(({ type }) => !isMissingType(type) || names.has(type));
   return absent.reduce<readonly Condition[]>(

@@ -1,6 +1,12 @@
 import { integer } from "../../../fields/field-types.ts";
 import { newestRunAt } from "../../../model/windows.ts";
-import { type ConditionReport, lastingOf, stepped, withCondition } from "../../shared/steps.ts";
+import {
+  conditionOf,
+  type ConditionReport,
+  lastingOf,
+  setCondition,
+  stepped,
+} from "../../shared/steps.ts";
 import { timerState } from "../../shared/window-states.ts";
 import { moveOf, type NativeStep, type NativeSync, type StepWindow } from "./sync.ts";
 
@@ -25,15 +31,25 @@ const BREACH = { up: "BreachAbove", down: "BreachBelow" } as const;
 export const breach = (
   direction: keyof typeof BREACH,
   status: ConditionReport["status"],
-): ConditionReport => ({
-  type: BREACH[direction],
-  status,
-  reason: status === "True" ? "Breached" : status === "False" ? "Within" : "NotMeasured",
-  message:
-    status === "Unknown"
-      ? "the metrics were not looked at, so that a breach is not known to last"
-      : `the metrics ${status === "True" ? "ask" : "do not ask"} for ${direction === "up" ? "more" : "fewer"} pods`,
-});
+): ConditionReport => BREACHES[direction][status];
+
+const breachesOf = (
+  direction: keyof typeof BREACH,
+  wanted: string,
+): Readonly<Record<ConditionReport["status"], ConditionReport>> => {
+  const report = conditionOf(BREACH[direction]);
+  return {
+    True: report("True", "Breached", `the metrics ask for ${wanted} pods`),
+    False: report("False", "Within", `the metrics do not ask for ${wanted} pods`),
+    Unknown: report(
+      "Unknown",
+      "NotMeasured",
+      "the metrics were not looked at, so that a breach is not known to last",
+    ),
+  };
+};
+
+const BREACHES = { up: breachesOf("up", "more"), down: breachesOf("down", "fewer") } as const;
 
 /**
  * A breach must last: the count moves only when the metrics have asked for that direction for so
@@ -72,20 +88,24 @@ const wasLeftAlone = ({ input, recommendations }: NativeSync): boolean => {
 const withBreaches = (before: NativeSync): NativeSync => {
   const sync = wasLeftAlone(before) ? unseen(before) : before;
   const { count, current } = sync;
-  const up = {
-    ...sync,
-    conditions: withCondition(sync, breach("up", count > current ? "True" : "False")),
-  };
-  return {
-    ...up,
-    conditions: withCondition(up, breach("down", count < current ? "True" : "False")),
-  };
+  return withBoth(sync, {
+    up: count > current ? "True" : "False",
+    down: count < current ? "True" : "False",
+  });
 };
 
 /** Where nothing was combined, a breach is not known to last: one that seemed to begins anew. */
-export const unseen = (sync: NativeSync): NativeSync => {
-  const up = { ...sync, conditions: withCondition(sync, breach("up", "Unknown")) };
-  return { ...up, conditions: withCondition(up, breach("down", "Unknown")) };
+export const unseen = (sync: NativeSync): NativeSync =>
+  withBoth(sync, { up: "Unknown", down: "Unknown" });
+
+const withBoth = (
+  sync: NativeSync,
+  { up, down }: Readonly<Record<keyof typeof BREACH, ConditionReport["status"]>>,
+): NativeSync => {
+  const { nowMs } = sync.input;
+  const first = setCondition(sync.conditions, breach("up", up), nowMs);
+  const conditions = setCondition(first, breach("down", down), nowMs);
+  return conditions === sync.conditions ? sync : { ...sync, conditions };
 };
 
 export const SUSTAIN_WINDOW: StepWindow = {

@@ -101,15 +101,18 @@ const contextWithoutInputs = ({
   selector,
   pods,
   known,
-}: NativeSync): MetricContext => ({
-  namespace: input.namespace,
-  currentReplicas: current,
-  // A value is shared by the pods that were asked for: a status that lags behind would propose the
-  // old count again.
-  statusReplicas: Math.max(1, current),
-  podSelector: selector,
-  ...countingPods(input.spec, pods, current),
-  answers: known.answers,
-  tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
-  readiness: { nowMs: input.nowMs, ...input.settings },
-});
+}: NativeSync): MetricContext => {
+  const context = {
+    namespace: input.namespace,
+    currentReplicas: current,
+    // A value is shared by the pods that were asked for: a status that lags behind would propose
+    // the old count again.
+    statusReplicas: Math.max(1, current),
+    podSelector: selector,
+    answers: known.answers,
+    tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
+    readiness: { ...input.settings, nowMs: input.nowMs },
+  };
+  const { pods: counting, own } = countingPods(input.spec, pods, current);
+  return own ? { ...context, pods: counting, own } : { ...context, pods: counting };
+};

@@ -34,11 +34,12 @@ export const withDetails = (
   return outcomes.map((outcome, at) => {
     const behind = metrics[at];
     if (outcome.kind === "failed" || !behind) return outcome;
-    const turns = behind.curve && turnsOf(behind.curve, { ...outcome, ...around }, outcome.target);
+    const turns =
+      behind.curve && turnsOf(behind.curve(), { ...outcome, ...around }, outcome.target);
     const { assumed } = behind;
     return {
       ...outcome,
-      ...(listed && { pods: { ...listed, ...countsOf(behind.counted, around.nowMs) } }),
+      ...(listed && { pods: { ...listed, ...countsOf(behind.counted?.(), around.nowMs) } }),
       ...(assumed && { assumed }),
       ...(turns && { turns }),
     };

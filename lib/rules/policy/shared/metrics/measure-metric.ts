@@ -1,5 +1,4 @@
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
-import type { Curve } from "./curve.ts";
 import type {
   Assumed,
   Measurement,
@@ -18,8 +17,8 @@ import {
   utilizationReplicas,
 } from "./per-pod.ts";
 import {
-  perReplicaCurve,
   perReplicaReplicas,
+  sharedCurve,
   totalCurve,
   totalReplicas,
   nonNegativeTotal,
@@ -112,6 +111,7 @@ const measuredResource = (
   texts: Pick<Measured, "name" | "value" | "target">,
 ): Measurement => {
   const { replicas, ratio, usageMilli, utilization, overflowed, assumed } = proposal;
+  const { name, value, target } = texts;
   const averageValue = amountText(metric.name, usageMilli);
   const current =
     utilization === undefined
@@ -121,14 +121,16 @@ const measuredResource = (
     metric.type === "Resource"
       ? RESOURCE.statusOf(metric, current)
       : CONTAINER_RESOURCE.statusOf(metric, current);
-  const amounts = {
-    usageMilli,
-    ...(utilization !== undefined && { utilization }),
-    ...(overflowed && { overflowed }),
-    ...assumedIn(assumed, (milli) => amountText(metric.name, milli)),
-  };
-  const behind = { counted, curve };
-  return { kind: "measured", ...texts, proposal: replicas, ratio, ...amounts, status, ...behind };
+  const known = { kind: "measured", name, value, target, proposal: replicas, ratio } as const;
+  const measured = { ...known, usageMilli, status, counted, curve };
+  const whole = utilization === undefined ? measured : { ...measured, utilization };
+  return overflowed || assumed
+    ? {
+        ...whole,
+        ...(overflowed && { overflowed }),
+        ...assumedIn(assumed, (milli) => amountText(metric.name, milli)),
+      }
+    : whole;
 };
 
 /** The value with what was assumed, as people read the metric. */
@@ -253,7 +255,7 @@ const objectByTotal = (
     "value",
     targetMilli,
   );
-  return { ...shown, curve: totalCurve(outcome.usageMilli, targetMilli, context) };
+  return { ...shown, curve: () => totalCurve(outcome.usageMilli, targetMilli, context) };
 };
 
 const objectByReplica = (
@@ -272,10 +274,8 @@ const objectByReplica = (
     "averageValue",
     targetMilli,
   );
-  return { ...shown, ...curved(perReplicaCurve(found[0], targetMilli, context, "wrapping")) };
+  return { ...shown, ...sharedCurve(found[0], targetMilli, context, "wrapping") };
 };
-
-const curved = (curve: Curve | undefined): Pick<Measured, "curve"> => (curve ? { curve } : {});
 
 /** What an amount was measured as: `shown` makes the metric's status of its current value. */
 const measuredTotal = (
@@ -339,7 +339,7 @@ const externalByReplica = (
   const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
   const shown = {
     ...measuredTotal(external(metric), outcome, "averageValue", targetMilli),
-    ...curved(perReplicaCurve(totalMilli, targetMilli, context, "saturated")),
+    ...sharedCurve(totalMilli, targetMilli, context, "saturated"),
   };
   return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
 };
@@ -360,7 +360,7 @@ const externalByTotal = (
     );
   return {
     ...measuredTotal(external(metric), outcome, "value", targetMilli),
-    curve: totalCurve(outcome.usageMilli, targetMilli, context),
+    curve: () => totalCurve(outcome.usageMilli, targetMilli, context),
   };
 };
 

@@ -56,8 +56,11 @@ export interface Measured {
   readonly status: MetricStatus;
   /** Of a metric with marks: its value is between them, widened by the tolerance. */
   readonly between?: boolean;
-  /** The pods whose samples counted, where the metric is measured by pods. */
-  readonly counted?: CountedPods;
+  /**
+   * The pods whose samples counted, where the metric is measured by pods. Only what is stored and
+   * shown asks for it, and for the curve.
+   */
+  readonly counted?: () => CountedPods;
   /**
    * A value that the replicas share is within its tolerance: it proposes the replicas of the status
    * (hpa.md 3.7), which are more than the scale asks for while a rollout has its surge.
@@ -66,7 +69,7 @@ export interface Measured {
   /** The value with what was assumed for pods that gave none. */
   readonly assumed?: AssumedValue;
   /** What another value would propose; absent where no value can be put in the place of this one. */
-  readonly curve?: Curve;
+  readonly curve?: () => Curve;
 }
 
 /** Pods by what was made of them. */

@@ -27,8 +27,8 @@ export interface PerPodInput
 export interface PerPodProposal {
   readonly kind: "proposed";
   readonly proposal: Proposal;
-  readonly counted: CountedPods;
-  readonly curve: Curve;
+  readonly counted: () => CountedPods;
+  readonly curve: () => Curve;
 }
 
 /** What some samples add up to. */
@@ -36,11 +36,11 @@ interface Sums {
   readonly usedMilli: bigint;
   /** Of the samples whose pods are listed; 0 where requests are not looked at. */
   readonly requestedMilli: bigint;
-  readonly requesting: bigint;
+  readonly requesting: number;
   readonly samples: number;
 }
 
-const NOTHING: Sums = { usedMilli: 0n, requestedMilli: 0n, requesting: 0n, samples: 0 };
+const NOTHING: Sums = { usedMilli: 0n, requestedMilli: 0n, requesting: 0, samples: 0 };
 
 const plus = (one: Sums, other: Sums): Sums => ({
   usedMilli: one.usedMilli + other.usedMilli,
@@ -143,7 +143,8 @@ const NO_OLD: OldSamples = { count: 0, youngestMs: Number.NEGATIVE_INFINITY };
 
 /** Pods that are gone, belong to others or do not count otherwise. */
 const leaveOutOthers = (samples: PodSamples, measured: readonly Pod[]): void => {
-  const names = new Set(measured.map(({ name }) => name));
+  const names = new Set<string>();
+  for (const { name } of measured) names.add(name);
   for (const pod of samples.keys()) if (!names.has(pod)) samples.delete(pod);
 };
 
@@ -176,8 +177,8 @@ const proposeFor = (
   return {
     kind: "proposed",
     proposal,
-    counted: countedOf(input, groups),
-    curve: curveOf(input, groups, measure, read, propose),
+    counted: () => countedOf(input, groups),
+    curve: () => curveOf(input, groups, measure, read, propose),
   };
 };
 
@@ -187,8 +188,8 @@ const sumsOf = (
   usedBy: (pod: string) => bigint,
   { requests }: Measure,
 ): Sums => {
-  let [usedMilli, requestedMilli, requesting] = [0n, 0n, 0n];
-  let samples = 0;
+  let [usedMilli, requestedMilli] = [0n, 0n];
+  let [requesting, samples] = [0, 0];
   for (const pod of pods) {
     samples++;
     const request = requests ? requests.get(pod) : 0n;
@@ -301,7 +302,7 @@ const utilizationRatio = (
   return {
     ratio: utilization / targetPercent,
     utilization,
-    usageMilli: usedTotal / requesting,
+    usageMilli: usedTotal / BigInt(requesting),
     ...overflowOf(overflowed),
   };
 };

@@ -84,19 +84,28 @@ export const totalCurve = (
   bends: () => bendsAround(Number(targetMilli), context.tolerance),
 });
 
-/**
- * What any total would propose, shared by the replicas; `undefined` without replicas to share it.
- */
-export const perReplicaCurve = (
+/** What any total would propose, shared by the replicas; nothing without replicas to share it. */
+export const sharedCurve = (
   totalMilli: bigint,
   targetMilli: bigint,
   ...[context, overflow]: readonly [
     Parameters<typeof perReplicaReplicas>[2],
     Parameters<typeof perReplicaReplicas>[3],
   ]
-): Curve | undefined => {
+): { readonly curve?: () => Curve } =>
+  context.statusReplicas > 0
+    ? { curve: () => perReplicaCurve(totalMilli, targetMilli, context, overflow) }
+    : {};
+
+const perReplicaCurve = (
+  totalMilli: bigint,
+  targetMilli: bigint,
+  ...[context, overflow]: readonly [
+    Parameters<typeof perReplicaReplicas>[2],
+    Parameters<typeof perReplicaReplicas>[3],
+  ]
+): Curve => {
   const replicas = BigInt(context.statusReplicas);
-  if (replicas <= 0n) return undefined;
   return {
     floor: floorDivided(totalMilli, replicas),
     ceil: ceilDivided(totalMilli, replicas),

@@ -34,7 +34,7 @@ export const ownership = ({
  * that a person made is none of the Deployment `web`.
  */
 const isMadeBy = (name: string, replicaSet: string, labels: Owned["labels"]): boolean => {
-  if (replicaSet.slice(0, Math.max(0, replicaSet.lastIndexOf("-"))) !== name) return false;
+  if (replicaSet.lastIndexOf("-") !== name.length || !replicaSet.startsWith(name)) return false;
   const hash = templateHash(labels);
   return hash === undefined || replicaSet === `${name}-${hash}`;
 };

@@ -146,7 +146,7 @@ const measureResource = (
   const value = valued(metric, sum, grouped.value.ready, subject);
   return {
     kind: "counted",
-    value: { ...value, counted: countedPods(pods.value, samples, grouped.value.ignored) },
+    value: { ...value, counted: () => countedPods(pods.value, samples, grouped.value.ignored) },
   };
 };
 
@@ -196,8 +196,9 @@ const valued = (
   });
   const counts = { current: scale.specReplicas, ready };
   const proposal = proposeFromValue(sum, metric, counts, spec);
-  const curve = spec.average && ready <= 0 ? undefined : curveOf(sum, metric, counts, spec);
-  return { ...proposal, notes: [value, ...proposal.notes], ...(curve && { curve }) };
+  const noted = { ...proposal, notes: [value, ...proposal.notes] };
+  if (spec.average && ready <= 0) return noted;
+  return { ...noted, curve: () => curveOf(sum, metric, counts, spec) };
 };
 
 /** A sum of 0 has rules of its own (measureExternal), so nothing is said of it. */

@@ -30,9 +30,9 @@ export interface WatermarkProposal {
   /** What is said of it, in order. */
   readonly notes: readonly StepNote[];
   /** The pods whose samples counted, where the metric is measured by pods. */
-  readonly counted?: CountedPods;
+  readonly counted?: () => CountedPods;
   /** What another value would propose. */
-  readonly curve?: Curve;
+  readonly curve?: () => Curve;
 }
 
 type ProposeRules = Pick<
