@@ -30,6 +30,26 @@ const imported = (
   return { manifests, lost: findings.filter(({ severity }) => severity === "lost") };
 };
 
+describe("the names of sources by their places", () => {
+  it("differ where two long hosts begin with the same characters", () => {
+    const [one, other] = ["monitoring", "moscow"].map((namespace) =>
+      prometheus(`http://prometheus-kube-prometheus-prometheus.${namespace}.svc:9090`),
+    );
+    const { manifests, lost } = imported([scaledObject("web", [one, other] as Json[])], {}, true);
+    expect(lost).toEqual([]);
+    expect(manifests).toHaveLength(1);
+  });
+
+  it("are the same however a service of the cluster is written", () => {
+    const redis = (address: string): Json => ({
+      type: "redis",
+      metadata: { address, listName: "jobs" },
+    });
+    const asked = ["cache.shop.svc:6379", "cache.shop.svc.cluster.local:6379"].map(redis);
+    expect(discoverSources([scaledObject("web", asked)], [])).toHaveLength(1);
+  });
+});
+
 describe("one source for the triggers of ScaledObjects", () => {
   it.each<readonly [string, Json, Json]>([
     ["addresses", prometheus("http://a:9090"), prometheus("http://b:9090")],

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { asList, asObject, type Json } from "../../../lib/rules/model/json.ts";
+import { NO_SUCH_FIELD } from "../../../lib/rules/manifest/import/keda/unread-fields.ts";
 import { WAYS_OUT } from "../../../lib/rules/manifest/import/keda/ways-out.ts";
-import { shapesByType, shapesTable } from "./keda-shapes/outcomes.ts";
+import { converted, shapesByType, shapesTable } from "./keda-shapes/outcomes.ts";
 import { CARRIED, fieldsTable, imported, OTHER, PUBLISHED } from "./keda-shapes/schema.ts";
 
 const types = Object.entries(PUBLISHED.types);
@@ -54,15 +55,31 @@ describe("the triggers that KEDA publishes", () => {
     });
   });
 
-  it("with a field that KEDA does not have, or with a value that is no text, are refused by its name", () => {
+  it.each(Object.entries(CARRIED))(
+    "%s: a field that KEDA does not have is noted by its name, and is no field that KEDA reads",
+    (type, base) => {
+      const unread = (metadata: Json) =>
+        imported(type, metadata).findings.flatMap(({ of, message }) =>
+          message === NO_SUCH_FIELD ? [of] : [],
+        );
+      const odd = { ...base, unheardOf: "7", "un/heard": "8" };
+      expect(unread(odd)).toEqual(
+        ["unheardOf", "un/heard"].map((field) => `spec.triggers[0] (${type}): ${field}`),
+      );
+      expect(imported(type, odd).manifests).toEqual(imported(type, base).manifests);
+      const { fields, fromEnv = [] } = PUBLISHED.types[type] ?? { fields: [] };
+      for (const field of [...fields, ...fromEnv.map((each) => `${each}FromEnv`)])
+        expect(unread({ ...base, [field]: OTHER[field] ?? "7" })).toEqual([]);
+    },
+  );
+
+  it("with a value that is no text are refused by its name", () => {
     for (const [type, base] of Object.entries(CARRIED)) {
-      for (const odd of [{ unheardOf: "7" }, { unheardOf: 7 }]) {
-        const { manifests, findings } = imported(type, { ...base, ...odd });
-        expect([type, manifests]).toEqual([type, []]);
-        expect(
-          findings.some(({ of = "", severity }) => of.includes("unheardOf") && severity === "lost"),
-        ).toBe(true);
-      }
+      const { manifests, findings } = imported(type, { ...base, unheardOf: 7 });
+      expect([type, manifests]).toEqual([type, []]);
+      expect(
+        findings.some(({ of = "", severity }) => of.includes("unheardOf") && severity === "lost"),
+      ).toBe(true);
     }
     const { findings } = imported("prometheus", { ...CARRIED["prometheus"], threshold: 5 });
     expect(findings).toContainEqual(
@@ -125,6 +142,79 @@ describe("ScaledObjects in the shapes that people write", () => {
     );
     for (const text of ["1-", "x", "0-999999", "5-1"])
       expect(queryOf("kafka", { partitionLimitation: text })).toBeUndefined();
+  });
+
+  const refusedIn = (type: string, metadata: Json) =>
+    imported(type, metadata).findings.flatMap(({ of, severity }) =>
+      severity === "lost" ? [of?.split(": ").at(-1)] : [],
+    );
+
+  it("ask for no series of everybody where the field that names theirs is not written", () => {
+    expect(refusedIn("kafka", { lagThreshold: "50" })).toEqual(["consumerGroup"]);
+    expect(refusedIn("rabbitmq", { host: "amqp://r" })).toEqual(["queueName"]);
+    expect(refusedIn("redis-sentinel", {})).toEqual(["listName"]);
+    expect(refusedIn("redis-sentinel-streams", { pendingEntriesCount: "5" })).toEqual([
+      "stream",
+      "consumerGroup",
+    ]);
+  });
+
+  it("come over with a flag that is off, as it is by default", () => {
+    const flags = ["excludePersistentLag", "ensureEvenDistributionOfPartitions"];
+    const off = Object.fromEntries(flags.map((flag) => [flag, "false"]));
+    expect(imported("kafka", { ...CARRIED["kafka"], ...off }).manifests).toEqual(
+      imported("kafka", CARRIED["kafka"] ?? {}).manifests,
+    );
+    const on = Object.fromEntries(flags.map((flag) => [flag, "true"]));
+    expect(refusedIn("kafka", { ...CARRIED["kafka"], ...on })).toEqual(flags);
+  });
+
+  it("count of a RabbitMQ what KEDA counts by the protocol of its host", () => {
+    const series = (metadata: Json) =>
+      /rabbitmq_\w+/.exec(String(queryOf("rabbitmq", metadata)))?.[0];
+    for (const host of ["amqp://guest:guest@r:5672/", "amqps://r/shop"])
+      expect(series({ host })).toBe("rabbitmq_queue_messages_ready");
+    expect(series({ host: "amqp://r", protocol: "http" })).toBe("rabbitmq_queue_messages");
+    expect(series({ host: "https://r/%2F" })).toBe("rabbitmq_queue_messages");
+    const unknown = imported("rabbitmq", { queueName: "q", hostFromEnv: "AMQP_URL" });
+    expect(unknown.findings.map(({ of }) => of)).toContain("spec.triggers[0] (rabbitmq): protocol");
+    const known = imported("rabbitmq", { queueName: "q", host: "amqp://r" });
+    expect(known.findings.map(({ of }) => of)).not.toContain(
+      "spec.triggers[0] (rabbitmq): protocol",
+    );
+  });
+
+  it("refuse what a template has in the place of a queue or an address", () => {
+    expect(refusedIn("aws-sqs-queue", { queueURL: "<jobs-url>" })).toContain("queueURL");
+    for (const serverAddress of ["{{ .Values.prometheus }}", "<server>", "prometheus"]) {
+      const { manifests, findings } = imported(
+        "prometheus",
+        { ...CARRIED["prometheus"], serverAddress },
+        { named: {}, discovered: true },
+      );
+      expect(manifests).toEqual([]);
+      expect(findings.map(({ message }) => message)).toContain(
+        `"${serverAddress}" is no URL: write the values into the template first, or name a registered source with --source prometheus-0=NAME`,
+      );
+    }
+  });
+
+  it("are read of an object of KEDA 1, too, which names its Deployment otherwise", () => {
+    const raw = {
+      apiVersion: "keda.k8s.io/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { name: "web", namespace: "shop", labels: { deploymentName: "api" } },
+      spec: {
+        scaleTargetRef: { deploymentName: "api" },
+        triggers: [{ type: "prometheus", metadata: CARRIED["prometheus"] }],
+      },
+    };
+    const { manifests, findings } = converted(raw);
+    expect(manifests[0]).toMatchObject({
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "api" } },
+    });
+    expect(findings.map(({ of }) => of)).toContain("apiVersion");
+    expect(converted({ ...raw, apiVersion: "keda.sh/v1alpha1" }).manifests).toEqual([]);
   });
 
   it("have the target that RabbitMQ reads as queueLength, and not beside a mode", () => {

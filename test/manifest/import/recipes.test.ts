@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { importObjects } from "../../../lib/rules/manifest/import/import-objects.ts";
+import { BLOCKS } from "../../../lib/rules/manifest/import/keda/recipes/recipe.ts";
+import { NO_SUCH_FIELD } from "../../../lib/rules/manifest/import/keda/unread-fields.ts";
 import { RECIPES } from "../../../lib/rules/manifest/import/keda/recipes/recipes.ts";
 import type { Json } from "../../../lib/rules/model/json.ts";
+import { PUBLISHED } from "./keda-shapes/schema.ts";
 import {
   HAS_PROMETHEUS,
   type RealPrometheus,
@@ -213,14 +216,20 @@ describe.skipIf(!HAS_PROMETHEUS)(
 );
 
 describe("a trigger with a recipe", () => {
-  it.each([...RECIPES.keys()])(
-    "refuses what its exporter does not say, by the field: %s",
-    (type) => {
-      const { metric, notes } = imported(type, { somethingNew: "1" });
-      expect(metric).toBeUndefined();
-      expect(notes.join("\n")).toMatch(
-        /lost spec\.triggers\[0\] \([a-z-]+\): somethingNew: the query of /,
-      );
+  it.each([...RECIPES.keys()].flatMap((type) => [...BLOCKS.keys()].map((kind) => [type, kind])))(
+    "%s of %s: a field is noted as one that KEDA does not have, where it does not have it only",
+    (type, kind) => {
+      const notesOf = (metadata: Json) => imported(type, metadata, {}, `${kind}:main`).notes;
+      const isUnread = (field: string) =>
+        notesOf({ [field]: "1" }).includes(
+          `without effect spec.triggers[0] (${type}): ${field}: ${NO_SUCH_FIELD}`,
+        );
+      const { fields, fromEnv = [] } = PUBLISHED.types[type] ?? { fields: [] };
+      const all = [...fields, ...fromEnv.map((field) => `${field}FromEnv`)];
+      expect(all.length).toBeGreaterThan(5);
+      expect(all.filter(isUnread)).toEqual([]);
+      const hasNumber = kind === "prometheus" || (RECIPES.get(type)?.managed ?? false);
+      expect(isUnread("somethingNew")).toBe(Boolean(hasNumber));
     },
   );
 
@@ -296,11 +305,6 @@ describe("a trigger of a server that AWS runs", () => {
       "kafka",
       { ...MSK, partitionLimitation: "1-3" },
       "partitionLimitation: the metric is of all partitions",
-    ],
-    [
-      "kafka",
-      { ...MSK, somethingNew: "1" },
-      "somethingNew: the metric SumOffsetLag of Amazon MSK does not say it",
     ],
     ["rabbitmq", { queueName: "a" }, "has no metric in CloudWatch that its fields name"],
   ])("is refused where the metric does not say the number: %s, %o", (type, metadata, words) => {

@@ -12,6 +12,7 @@ import {
 } from "./keda/native-scaled-object.ts";
 import type { Registered } from "./keda/registered.ts";
 import { type SourcePlaces, sourcePlaces } from "./keda/places.ts";
+import { unreadOfTrigger } from "./keda/unread-fields.ts";
 import { type ImportedScaledObject, importScaledObject, staysWithKeda } from "./scaled-object.ts";
 import { hasDowntime } from "./schedules/downtimes.ts";
 import {
@@ -105,14 +106,14 @@ export const importObjects = (
     (raw): Candidate => ({
       raw: withKind(raw, "keda.sh/v1alpha1", "ScaledObject"),
       ...(native
-        ? accounted(raw, (object) =>
-            nativeScaledObject(object, { ...native, unreadable: notTexts(raw) }),
-          )
-        : accounted(
+        ? accounted(
             raw,
-            (object) => importScaledObject(object, hpaOf.get(keyOf(raw))),
-            staysWithKeda,
-          )),
+            (object) => nativeScaledObject(object, { ...native, unreadable: notTexts(raw) }),
+            { unread: (path) => unreadOfTrigger(raw, path) },
+          )
+        : accounted(raw, (object) => importScaledObject(object, hpaOf.get(keyOf(raw))), {
+            stays: staysWithKeda,
+          })),
     }),
   );
   const ofDatadog = datadog.map(

@@ -38,17 +38,24 @@ const watched = (value: unknown, path: string, unread: Unread): unknown => {
   return copy;
 };
 
+/** What no conversion looks at, and what need not be looked at. */
+interface Elsewhere {
+  /** Places that go on as they are, outside of Tidemark. */
+  stays?(path: string): boolean;
+  /** The note of a place that the former controller does not read either. */
+  unread?(path: string): Detail | undefined;
+}
+
 /**
  * A conversion in which every value of its object is accounted for: what was neither carried over
  * nor looked at is lost by its name. What the conversion looks at, it has to carry over, note or
- * refuse itself; a test changes each field of each kind, and sees that the outcome changes.
- * `stays` has the places that go on as they are, outside of Tidemark. An object that is refused
- * anyway is not searched: what comes after a refusal was not looked at.
+ * refuse itself; a test changes each field of each kind, and sees that the outcome changes. An
+ * object that is refused anyway is not searched: what comes after a refusal was not looked at.
  */
 export const accounted = <Result extends { readonly details: readonly Detail[] }>(
   raw: Json,
   convert: (watchedRaw: Json) => Result,
-  stays: (path: string) => boolean = () => false,
+  { stays = () => false, unread: unreadBy = () => undefined }: Elsewhere = {},
 ): Result => {
   const unread: Unread = new Set();
   const seen = watched(raw, "", unread) as Json;
@@ -57,7 +64,9 @@ export const accounted = <Result extends { readonly details: readonly Detail[] }
   if (result.details.some(({ severity }) => severity === "lost")) return result;
   const forgotten = [...unread].filter((path) => !OF_THE_SERVER.test(path) && !stays(path));
   if (forgotten.length === 0) return result;
-  const details = [...result.details, ...forgotten.map(unknownField)];
+  const found = forgotten.map((path) => unreadBy(path) ?? unknownField(path));
+  const details = [...result.details, ...found];
+  if (found.every(({ severity }) => severity !== "lost")) return { ...result, details };
   // On doubt, no document: what it would lack may keep pods alive.
   return { ...result, details, ...("document" in result && { document: undefined }) };
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { importObjects } from "../../../../lib/rules/manifest/import/import-objects.ts";
+import type { TriggerSources } from "../../../../lib/rules/manifest/import/keda/native-scaled-object.ts";
 import { WAYS_OUT } from "../../../../lib/rules/manifest/import/keda/ways-out.ts";
 import type { Json } from "../../../../lib/rules/model/json.ts";
 
@@ -35,7 +36,11 @@ export const CARRIED: Readonly<Record<string, Json>> = {
   "redis-sentinel-streams": { stream: "s", consumerGroup: "g", pendingEntriesCount: "5" },
 };
 
-export const imported = (type: string, metadata: Json) =>
+export const imported = (
+  type: string,
+  metadata: Json,
+  sources: TriggerSources = { named: { [type]: "main" }, discovered: false },
+) =>
   importObjects(
     {
       hpas: [],
@@ -48,7 +53,7 @@ export const imported = (type: string, metadata: Json) =>
           spec: { scaleTargetRef: { name: "web" }, triggers: [{ type, metadata }] },
         },
       ],
-      sources: { named: { [type]: "main" }, discovered: false },
+      sources,
     },
     "native",
   );

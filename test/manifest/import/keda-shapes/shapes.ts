@@ -338,6 +338,7 @@ const KAFKA: readonly Shape[] = [
     idleReplicaCount: 0,
     minReplicaCount: 2,
   }),
+  one("kafka", lag({ excludePersistentLag: "false", consumerOffset: "latest" }), ZERO),
   one("kafka", lag({ excludePersistentLag: "true" }), { ...MANY, fallback: SAFE, advanced: CALM }),
   one(
     "kafka",

@@ -2,6 +2,7 @@ import { asList, asObject, type Json, present } from "../../../model/json.ts";
 import { keyText, REDIS_KINDS } from "../../../model/metric-source.ts";
 import { writtenNamespace, writtenName, textOf } from "../schedules/timed.ts";
 import {
+  isAddressed,
   REDIS_TYPES,
   type SourcePlace,
   sourcePlaceOf,
@@ -46,7 +47,7 @@ export const discoverSources = (
         { type: String(trigger["type"]), metadata, raw: trigger },
         writtenNamespace(raw),
       );
-      return place
+      return place && isAddressed(place)
         ? [{ place, metadata, namespace: writtenNamespace(raw), name: writtenName(raw) }]
         : [];
     }),

@@ -23,7 +23,7 @@ export const triggerMetric = (trigger: Trigger, among: Among): ReadMetric =>
  * metrics may grow, and does not shrink.
  */
 const resourceOf = ({ type, name, of, metadata, raw }: Trigger, { spec }: Among): ReadMetric => {
-  const kind = String(raw["metricType"] ?? metadata["type"] ?? "Utilization");
+  const kind = textOf(raw["metricType"]) ?? textOf(metadata["type"]) ?? "Utilization";
   const measure = { Utilization: "Percent", AverageValue: "Average" }[kind];
   const target = textOf(metadata["value"]);
   if (measure === undefined || target === undefined)

@@ -18,6 +18,7 @@ import {
 import type { Trigger } from "./triggers.ts";
 import {
   placeConflict,
+  isAddressed,
   sourcePlaceOf,
   sourceNameOf,
   type SourcePlaces,
@@ -46,6 +47,14 @@ export interface TriggerSources {
   /** True where the place of any other trigger names its source (`tidemark source discover`). */
   readonly discovered: boolean;
 }
+
+/** KEDA 1 names only Deployments, in a field of its own. */
+const isOfKeda1 = (raw: Json): boolean => /^keda\.k8s\.io\//.test(String(raw["apiVersion"]));
+
+const KEDA_1 = changed(
+  "apiVersion",
+  "it is an object of KEDA 1, whose fields are read as KEDA 2.21 reads them: look at fields that named an environment variable, as host of rabbitmq and address of redis",
+);
 
 const ANNOTATION = /^(?:autoscaling|scaledobject|validations)\.keda\.sh\//;
 
@@ -123,6 +132,7 @@ export const nativeScaledObject = (
       ? [changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE)]
       : []),
     ...pauses.details,
+    ...applying([[isOfKeda1(raw), KEDA_1]]),
     ...fieldDetails(spec),
   ];
   if (details.some(({ severity }) => severity === "lost")) return { details };
@@ -197,7 +207,7 @@ const triggerOf = (raw: Json, { index, sources, namespace }: TriggerContext): Tr
       named[name] ??
       named[authentication] ??
       named[type] ??
-      (discovered && place ? sourceNameOf(place) : undefined),
+      (discovered && place && isAddressed(place) ? sourceNameOf(place) : undefined),
   };
 };
 
@@ -268,7 +278,9 @@ const documentOf = (
     readonly pauses: Pauses;
   },
 ): Json => {
-  const { apiVersion = "apps/v1", kind = "Deployment", name } = asObject(spec["scaleTargetRef"]);
+  const target = asObject(spec["scaleTargetRef"]);
+  const { apiVersion = "apps/v1", kind = "Deployment" } = target;
+  const name = target[isOfKeda1(raw) ? "deploymentName" : "name"];
   const { idleReplicaCount = 0, cooldownPeriod } = spec;
   const idle = {
     replicas: idleReplicaCount,

@@ -123,7 +123,7 @@ const ofRedis: PlaceReader = (metadata, type) => {
     : "redis:";
   return {
     kind: REDIS_TYPES.get(type) ?? "redis",
-    ...(server !== undefined && { address: `${protocol}//${server}` }),
+    ...(server !== undefined && { address: addressOf(`${protocol}//${server}`) ?? server }),
   };
 };
 
@@ -174,6 +174,10 @@ export const sourcePlaceOf = (
   return { ...place, authentication };
 };
 
+/** False for what a template has in the place of an address: "${prometheus}". */
+export const isAddressed = ({ address }: SourcePlace): boolean =>
+  address === undefined || URL.canParse(address);
+
 const NAME_CHARACTERS_MAX = 40;
 const HASH_CHARACTERS = 4;
 
@@ -190,7 +194,9 @@ export const sourceNameOf = (place: SourcePlace): string => {
   const named = where.startsWith(kind) ? where : `${kind}-${where}`;
   const plain = named.slice(0, NAME_CHARACTERS_MAX).replace(/-+$/, "");
   const path = address !== undefined && host !== undefined ? new URL(address).pathname : "/";
-  return Object.keys(as).length === 0 && path === "/"
+  // Two hosts may begin with the same characters.
+  const whole = named.length <= NAME_CHARACTERS_MAX;
+  return Object.keys(as).length === 0 && path === "/" && whole
     ? plain
     : `${plain}-${hashOf(sourcePlaceText(place))}`;
 };

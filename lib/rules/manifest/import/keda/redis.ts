@@ -28,6 +28,8 @@ export const BY_EXPORTER = /^(prometheus|cloudwatch):(.+)$/;
 const CONNECTION = ["address", "addresses", "host", "hosts", "port", "ports"] as const;
 const CREDENTIAL = ["username", "password", "enableTLS", "unsafeSsl"] as const;
 
+const SENTINEL = ["sentinelMaster", "sentinelUsername", "sentinelPassword"] as const;
+
 const noted = (
   { of, metadata }: Trigger,
   names: readonly string[],
@@ -44,7 +46,7 @@ const fromEnvironment = ({ of, metadata }: Trigger): readonly Detail[] =>
     .filter((name) => FROM_ENV.test(name) && textOf(metadata[name]) !== undefined)
     .map((name) => {
       const plain = name.replace(FROM_ENV, "");
-      return [...CONNECTION, ...CREDENTIAL].some((known) => known === plain)
+      return [...CONNECTION, ...CREDENTIAL, ...SENTINEL].some((known) => known === plain)
         ? changed(`${of}: ${name}`, OF_SOURCE)
         : lost(
             `${of}: ${name}`,
@@ -73,6 +75,7 @@ export const redisBlock = (trigger: Trigger, source: string): RedisBlock => {
   const details = [
     changed(of, `the source "${source}" must stand for ${place?.address ?? "its server"}`),
     ...noted(trigger, [...CONNECTION, ...CREDENTIAL], OF_SOURCE),
+    ...noted(trigger, SENTINEL, "KEDA does not use it for this type; it is for Sentinel"),
     ...fromEnvironment(trigger),
   ];
   if (!type.endsWith("streams"))

@@ -1,7 +1,7 @@
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
 import { changed, lost, textOf } from "../schedules/timed.ts";
-import { REDIS_TYPES, type SourcePlace } from "./places.ts";
+import { isAddressed, REDIS_TYPES, type SourcePlace } from "./places.ts";
 import { BY_EXPORTER, redisBlock } from "./redis.ts";
 import { BLOCKS, blockByRecipe } from "./recipes/recipe.ts";
 import { RECIPES } from "./recipes/recipes.ts";
@@ -115,7 +115,29 @@ const prometheus: Reader = (trigger, source) => {
 };
 
 const QUEUE_URL = /^https:\/\/[^/]+\/([\w<>${}-]+)\/([\w-]+(?:\.fifo)?)$/;
+const QUEUE_NAME = /^[\w-]+(?:\.fifo)?$/;
 const ACCOUNT = /^\d{12}$/;
+
+const queueDetails = (of: string, asked: string | undefined): readonly Detail[] => {
+  if (asked === undefined) return [lost(`${of}: queueURL`, "it names no queue")];
+  const [, account, queue] = QUEUE_URL.exec(asked) ?? [];
+  if (account === undefined)
+    return QUEUE_NAME.test(asked)
+      ? []
+      : [
+          lost(
+            `${of}: queueURL`,
+            `"${asked}" is neither the URL nor the name of a queue: write the values into the template first`,
+          ),
+        ];
+  if (ACCOUNT.test(account)) return [];
+  return [
+    changed(
+      `${of}: queueURL`,
+      `"${account}" is no account of 12 digits: the queue "${queue}" is counted in the account of the role of the source`,
+    ),
+  ];
+};
 
 const sqs: Reader = ({ of, metadata }, source) => {
   const asked = textOf(metadata["queueURL"]);
@@ -132,15 +154,7 @@ const sqs: Reader = ({ of, metadata }, source) => {
     target: textOf(metadata["queueLength"]) ?? "5",
     activation: textOf(metadata["activationQueueLength"]),
     details: [
-      ...(asked === undefined ? [lost(`${of}: queueURL`, "it names no queue")] : []),
-      ...(account === accountId
-        ? []
-        : [
-            changed(
-              `${of}: queueURL`,
-              `"${account}" is no account of 12 digits: the queue "${queue}" is counted in the account of the role of the source`,
-            ),
-          ]),
+      ...queueDetails(of, asked),
       ...refusedFields(of, metadata, {
         queueURLFromEnv: FROM_ENV,
         awsEndpoint:
@@ -335,7 +349,7 @@ const CRON_IN_FORMULA =
 
 /** The metric of a trigger whose values come from outside the cluster, or why there is none. */
 export const triggerBlock = (trigger: Trigger): TriggerBlock | { readonly refused: Detail } => {
-  const { type, of, name, source } = trigger;
+  const { type, of, name, source, place } = trigger;
   if (type === "cron") return { refused: lost(of, CRON_IN_FORMULA) };
   if (type === "kubernetes-workload") return podCount(trigger);
   const read = READERS.get(type);
@@ -344,6 +358,13 @@ export const triggerBlock = (trigger: Trigger): TriggerBlock | { readonly refuse
       refused: lost(
         of,
         `Tidemark has no source for the type "${type}": ${WAYS_OUT.get(type) ?? ANY_WAY_OUT}`,
+      ),
+    };
+  if (source === undefined && place !== undefined && !isAddressed(place))
+    return {
+      refused: lost(
+        of,
+        `"${place.address}" is no URL: write the values into the template first, or name a registered source with --source ${name}=NAME`,
       ),
     };
   if (source === undefined)

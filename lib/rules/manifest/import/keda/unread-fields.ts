@@ -1,6 +1,8 @@
 import type { Json } from "../../../model/json.ts";
 import type { Detail } from "../finding.ts";
+import { triggerLabel } from "../scaled-object.ts";
 import { textOf, withoutEffect } from "../schedules/timed.ts";
+import { triggersIn } from "./places.ts";
 
 const OF_THE_OBJECT = "KEDA reads it beside triggers, and not in the metadata of one";
 
@@ -30,6 +32,22 @@ export const whyUnread = (type: string, field: string): string | undefined => {
   const ofType = Object.hasOwn(NOT_READ_OF_TYPE, type) ? NOT_READ_OF_TYPE[type] : undefined;
   if (ofType !== undefined && Object.hasOwn(ofType, field)) return ofType[field];
   return Object.hasOwn(NOT_READ, field) ? NOT_READ[field] : undefined;
+};
+
+export const NO_SUCH_FIELD =
+  "KEDA 2.21 has no such field for this type, so that it has no effect there either; look whether it is misspelled";
+
+const OF_METADATA = /^spec\.triggers\[(\d+)\]\.metadata(?:\.([\w-]+)|\["(.*)"\])$/;
+
+/** The note of a field of a trigger that neither the conversion nor KEDA reads. */
+export const unreadOfTrigger = (raw: Json, path: string): Detail | undefined => {
+  const [, index, plain, quoted] = OF_METADATA.exec(path) ?? [];
+  if (index === undefined) return undefined;
+  const type = String(triggersIn(raw)[Number(index)]?.["type"]);
+  return withoutEffect(
+    `${triggerLabel(Number(index), type)}: ${plain ?? String(quoted)}`,
+    NO_SUCH_FIELD,
+  );
 };
 
 /** A note for each field of a trigger that has no effect in KEDA either. */

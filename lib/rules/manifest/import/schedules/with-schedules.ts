@@ -51,7 +51,7 @@ const timedOf = (raw: Json): Timed | undefined => {
   if ("ScheduledActions" in raw) return accounted(raw, scheduledActions);
   const read = READERS[String(raw["kind"])];
   if (read) return accounted(raw, read);
-  return hasDowntime(raw) ? accounted(raw, kubeDownscaler, isOfWorkload) : undefined;
+  return hasDowntime(raw) ? accounted(raw, kubeDownscaler, { stays: isOfWorkload }) : undefined;
 };
 
 /** Of a workload or a namespace only the annotations of kube-downscaler set counts by time. */

@@ -97,6 +97,7 @@ export const KAFKA: Recipe = {
   managed: MSK,
   target: { fields: ["lagThreshold"], otherwise: "10" },
   activation: "activationLagThreshold",
+  needed: ["consumerGroup"],
   read: [
     "consumerGroup",
     "topic",

@@ -13,15 +13,23 @@ const vhostOf = (metadata: Json): string | undefined => {
   return path === "" ? "/" : decodeURIComponent(path);
 };
 
+/** The scheme of the host decides where no protocol is written. */
+const protocolOf = (metadata: Json): string | undefined => {
+  const written = textOf(metadata["protocol"]) ?? "auto";
+  const host = textOf(metadata["host"]) ?? "";
+  return written === "auto" ? /^(amqp|http)s?:/.exec(host)?.[1] : written;
+};
+
 /** The reader of AMQP counts what waits; the management API counts what is not acknowledged, too. */
 const countsWaiting = (metadata: Json): boolean =>
-  isTrue(metadata["excludeUnacknowledged"]) || textOf(metadata["protocol"]) === "amqp";
+  isTrue(metadata["excludeUnacknowledged"]) || protocolOf(metadata) === "amqp";
 
 /** Messages of queues, by the plugin rabbitmq_prometheus with one series for each queue. */
 export const RABBITMQ: Recipe = {
   exporter: "rabbitmq_prometheus (/metrics/per-object)",
   target: { fields: ["value", "queueLength"], otherwise: "20" },
   activation: "activationValue",
+  needed: ["queueName"],
   read: [
     "queueName",
     "mode",
@@ -74,6 +82,14 @@ export const RABBITMQ: Recipe = {
             `only QueueLength is carried over, and it is "${String(metadata["mode"])}"; write the rate of the series by hand`,
           ),
         ]),
+    ...(protocolOf(metadata) === undefined && !isTrue(metadata["excludeUnacknowledged"])
+      ? [
+          changed(
+            `${of}: protocol`,
+            "the trigger does not show whether KEDA asks by AMQP, which leaves out messages that are not acknowledged yet; they are counted here: write rabbitmq_queue_messages_ready if they shall not be",
+          ),
+        ]
+      : []),
     ...(vhostOf(metadata) === undefined
       ? [
           changed(

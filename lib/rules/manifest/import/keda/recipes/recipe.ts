@@ -1,7 +1,7 @@
 import type { Json } from "../../../../model/json.ts";
 import type { Detail } from "../../finding.ts";
-import { changed, lost, textOf } from "../../schedules/timed.ts";
-import { whyUnread } from "../unread-fields.ts";
+import { changed, lost, textOf, withoutEffect } from "../../schedules/timed.ts";
+import { NO_SUCH_FIELD, whyUnread } from "../unread-fields.ts";
 
 /**
  * A trigger whose number a well-known exporter has in Prometheus. A recipe is one file here, and
@@ -15,6 +15,8 @@ export interface Recipe {
   /** The fields of the target, the first that is written counts; and its default in KEDA 2.21. */
   readonly target: { readonly fields: readonly string[]; readonly otherwise?: string };
   readonly activation: string;
+  /** Fields without which there is no question. */
+  readonly needed: readonly string[];
   /** Further fields that the query is made of. */
   readonly read: readonly string[];
   /** Fields of the connection: the exporter has its own. */
@@ -50,27 +52,38 @@ const FROM_ENV =
 const fieldDetails = (
   recipe: Pick<Recipe, "target" | "activation" | "read" | "ofExporter" | "refused">,
   { type, metadata, of }: RecipeTrigger,
-  { owner, question }: { readonly owner: string; readonly question: string },
+  owner: string,
 ): readonly Detail[] => {
   const known = new Set([...recipe.target.fields, recipe.activation, ...recipe.read]);
   const ofExporter = new Set(recipe.ofExporter);
-  return Object.keys(metadata).flatMap((field): readonly Detail[] => {
-    if (textOf(metadata[field]) === undefined || known.has(field)) return [];
-    if (whyUnread(type, field) !== undefined) return [];
+  const written = Object.keys(metadata).filter(
+    (field) =>
+      textOf(metadata[field]) !== undefined &&
+      !known.has(field) &&
+      whyUnread(type, field) === undefined,
+  );
+  return written.map((field): Detail => {
     const place = `${of}: ${field}`;
     const plain = field.replace(/FromEnv$/, "");
     if (ofExporter.has(plain))
-      return [changed(place, `it belongs to the ${owner}, and is not in the manifest`)];
-    if (field !== plain) return [lost(place, FROM_ENV)];
-    return [
-      lost(
-        place,
-        (Object.hasOwn(recipe.refused, field) && recipe.refused[field]) ||
-          `${question} does not say it; write the metric by hand`,
-      ),
-    ];
+      return changed(place, `it belongs to the ${owner}, and is not in the manifest`);
+    if (field !== plain) return lost(place, FROM_ENV);
+    const refused = Object.hasOwn(recipe.refused, field) ? recipe.refused[field] : undefined;
+    if (refused === undefined) return withoutEffect(place, NO_SUCH_FIELD);
+    return isOff(metadata[field])
+      ? withoutEffect(place, "it is off, as it is by default")
+      : lost(place, refused);
   });
 };
+
+/** KEDA reads a flag as Go reads a bool. */
+const isOff = (value: unknown): boolean => /^(?:0|f|F|false|False|FALSE)$/.test(String(value));
+
+/** Without one of these fields KEDA takes no trigger, and a query would be of every series. */
+const absentDetails = ({ needed }: Recipe, { metadata, of }: RecipeTrigger): readonly Detail[] =>
+  needed
+    .filter((field) => textOf(metadata[field]) === undefined)
+    .map((field) => lost(`${of}: ${field}`, "it is not written, and KEDA needs it, too"));
 
 interface RecipeTrigger {
   readonly type: string;
@@ -110,10 +123,8 @@ export const blockByRecipe = (
         of,
         `it becomes a query of the series of ${recipe.exporter} in the Prometheus "${source}": look that it finds them`,
       ),
-      ...fieldDetails(recipe, trigger, {
-        owner: "exporter",
-        question: `the query of ${recipe.exporter}`,
-      }),
+      ...absentDetails(recipe, trigger),
+      ...fieldDetails(recipe, trigger, "exporter"),
       ...(recipe.details?.(metadata, of) ?? []),
     ],
   };
@@ -153,10 +164,8 @@ const blockByManaged = (recipe: Recipe, trigger: RecipeTrigger, source: string):
         of,
         `it becomes the metric ${metric} of ${service} in CloudWatch, which has a value a minute: look that it is there, and what it costs (docs/cost.md)`,
       ),
-      ...fieldDetails({ ...recipe, ...managed }, trigger, {
-        owner: "registered source",
-        question: `the metric ${metric} of ${service}`,
-      }),
+      ...absentDetails(recipe, trigger),
+      ...fieldDetails({ ...recipe, ...managed }, trigger, "registered source"),
       ...(managed.details?.(metadata, of) ?? []),
     ],
   };

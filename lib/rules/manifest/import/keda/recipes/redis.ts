@@ -26,6 +26,7 @@ export const REDIS_LIST: Recipe = {
   exporter: "redis_exporter (--check-single-keys)",
   target: { fields: ["listLength"], otherwise: "5" },
   activation: "activationListLength",
+  needed: ["listName"],
   read: ["listName", "databaseIndex"],
   query: (metadata) =>
     `sum(${selector("redis_key_size", [
@@ -41,6 +42,7 @@ export const REDIS_STREAM: Recipe = {
   exporter: "redis_exporter (--check-single-streams)",
   target: { fields: ["pendingEntriesCount"] },
   activation: "activationPendingEntriesCount",
+  needed: ["stream", "consumerGroup"],
   read: ["stream", "consumerGroup", "databaseIndex"],
   query: (metadata) =>
     `sum(${selector("redis_stream_group_messages_pending", [
