@@ -78,6 +78,25 @@ describe("tidemark replay --trace", () => {
     expect(out).toMatch(/^replica-hours +94$/m);
   });
 
+  it("counts the last days only, also as tune parts them, after windows that the days before fill", async () => {
+    const at = Array.from({ length: 3 * 96 }, (_, quarter) => START_SECONDS + quarter * 900);
+    const values = at.map((seconds, quarter) => `${seconds},${quarter < 96 ? 280 : 90}`);
+    write("days.csv", `timestamp,value\n${values.join("\n")}\n`);
+    const counted = async (words: string) =>
+      JSON.parse((await replayed(`${words} -o json`, ["hpa.yaml"], "days.csv")).out);
+    const [whole, two, parted] = [
+      await counted(""),
+      await counted("--days 2"),
+      await counted("--days 1+2"),
+    ];
+    expect(two).toEqual(parted);
+    expect(two.since).toBe("2026-01-06T00:00:00.000Z");
+    expect(two.policies[0].days).toHaveLength(2);
+    expect(two.policies[0].replicaHours).toBeLessThan(whole.policies[0].replicaHours / 2);
+    // The stabilization of the day before holds the larger count for five minutes.
+    expect(two.policies[0].replicaHours).toBeGreaterThan(2 * 48);
+  });
+
   it("makes the price of a pod from what it asks for and the prices of a vCPU and a GB", async () => {
     const dollars = async (words: string) =>
       JSON.parse((await replayed(`-o json ${words}`, ["hpa.yaml"])).out).policies[0].dollars;
@@ -204,6 +223,9 @@ describe("tidemark replay --trace", () => {
       'Cannot read --model "cpu=best": give NAME=shared or NAME=total',
     ],
     ["--warm-up 20h", ["hpa.yaml"], 'Cannot use --warm-up "20h"'],
+    ["--days 3", ["hpa.yaml"], 'Cannot use --days "3": 9h are known, from 2026-01-05T01:00:00Z on'],
+    ["--days 0", ["hpa.yaml"], 'Cannot read --days "0": give a number of days such as 7'],
+    ["--days mon", ["hpa.yaml"], 'Cannot read --days "mon": give a number of days such as 7'],
   ])("refuses %s with %s", async (words, files, message) => {
     const { code, err } = await replayed(words, files);
     expect(code).not.toBe(0);

@@ -176,7 +176,7 @@ describe("tidemark tune --trace", () => {
 
   it.each([
     ["--days 7+7", 'Cannot use --days "7+7": 5h24m are known'],
-    ["--days 7", 'Cannot read --days "7": give two numbers of days, such as 7+7'],
+    ["--days 7", 'Cannot use --days "7" here: give two numbers, the days to tune on and the days'],
     ["--keep cost", 'Cannot read --keep "cost": give some of target,tolerances'],
     ["--keep target,tolerances,windows,policies,min,max", "there is nothing left to tune"],
     ["--seed x", 'Cannot read --seed "x": give a whole number from 0 to 2147483647'],

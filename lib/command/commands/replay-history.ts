@@ -13,6 +13,7 @@ import { aligned } from "../output/text-table.ts";
 import { rangeMs } from "../options/time-options.ts";
 import type { CandidatePolicy } from "../replay/candidates.ts";
 import { type PriceOptions, pricePerHour } from "../replay/price.ts";
+import { countedDays, lengthOfDays } from "../replay/days.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { readReplayed } from "../replay/read-history.ts";
 import {
@@ -40,6 +41,7 @@ import { countedWords, type ReplayOutput } from "./replay.ts";
 export interface HistoryReplayOptions extends PriceOptions {
   readonly since?: string;
   readonly until?: string;
+  readonly days?: string;
   readonly podStart?: string;
   readonly podIdle?: string;
   readonly failIf?: string;
@@ -74,11 +76,7 @@ export const replayHistory = async (
   if (!isOne && (output === "svg" || output === "csv"))
     throw usage(`Cannot print ${subjects.length} autoscalers as ${output}: give one name`);
   const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
-  const { sinceMs = 0, untilMs = session.nowMs } = rangeMs(
-    { since: options.since ?? DEFAULT_SINCE, ...(options.until && { until: options.until }) },
-    session.nowMs,
-    printer.note,
-  );
+  const { sinceMs, untilMs } = askedTime(options, session.nowMs, printer.note);
   const paper = { columns: io.columns, colours: printer.colours };
   const reports: ReplayReport[] = [];
   const span = { ...options, sinceMs, untilMs };
@@ -98,6 +96,21 @@ export const replayHistory = async (
   }
   if (failure !== undefined) throw failure;
   failIfExceeded(printer, reports, thresholds);
+};
+
+/** Without `--since` the days that are asked for, or a week before now. */
+const askedTime = (
+  { since, until, days }: Pick<HistoryReplayOptions, "since" | "until" | "days">,
+  nowMs: number,
+  note: Printer["note"],
+): { readonly sinceMs: number; readonly untilMs: number } => {
+  const isByDays = since === undefined && days !== undefined;
+  const { sinceMs = 0, untilMs = nowMs } = rangeMs(
+    { ...(!isByDays && { since: since ?? DEFAULT_SINCE }), ...(until && { until }) },
+    nowMs,
+    note,
+  );
+  return { sinceMs: isByDays ? Math.max(0, untilMs - lengthOfDays(days)) : sinceMs, untilMs };
 };
 
 interface Span extends HistoryReplayOptions {
@@ -176,7 +189,8 @@ const replayedOne = async (
   replaying: Replaying,
 ): Promise<Drawn> => {
   const others = candidates.map(({ label, admitted: { spec } }) => ({ label, spec }));
-  const replayed = await readAndReplay(session, resource, options, others, replaying);
+  const whole = await readAndReplay(session, resource, options, others, replaying);
+  const replayed = { ...whole, counted: countedDays(whole.counted, options.days) };
   const drawn = reportOf(replayed, candidates, pricePerHour(options));
   if (candidates.length > 0 && !options.anyway) refuseUnlike(replayed);
   return drawn;

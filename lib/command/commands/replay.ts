@@ -10,6 +10,7 @@ import type { DocumentFormat } from "../output/documents.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { type CandidatePolicy, readCandidates, targetText } from "../replay/candidates.ts";
+import { countedDays } from "../replay/days.ts";
 import { type Drawn, printedReport } from "../replay/printed-report.ts";
 import { type PriceOptions, pricePerHour } from "../replay/price.ts";
 import { shareShown, withReplays } from "../replay/replay-threads.ts";
@@ -22,6 +23,7 @@ import { usage } from "../usage-error.ts";
 
 export interface TraceReplayOptions extends FileOptions, TraceOptions, PriceOptions {
   readonly period?: string;
+  readonly days?: string;
   readonly failIf?: string;
   readonly validate: Validation;
   readonly output: ReplayOutput;
@@ -42,13 +44,14 @@ export const replayTrace = async (
   const thresholds = options.failIf === undefined ? [] : readFailIf(options.failIf);
   const candidates = await readCandidates(printer, options, io.stdin);
   const input = await readTraceInput(options);
+  const counted = countedDays({ fromMs: input.countedMs, untilMs: input.untilMs }, options.days);
   const jobs = tracedJobs(candidates, input, periodMs);
   const [first, ...others] = await withReplays(1, async (replayAll) =>
     replayAll(jobs, shareShown(printer, input.name)),
   );
   printer.progress();
   if (!first) throw usage("Cannot replay: give the manifests of the policies with -f");
-  const drawn = reportOf({ candidates, input, periodMs, price }, [first, ...others]);
+  const drawn = reportOf({ candidates, input, counted, periodMs, price }, [first, ...others]);
   await printer.print(
     printedReport(drawn, options.output, { columns: io.columns, colours: printer.colours }),
   );
@@ -58,15 +61,15 @@ export const replayTrace = async (
 interface Replayed {
   readonly candidates: readonly CandidatePolicy[];
   readonly input: TraceInput;
+  readonly counted: TimeSpan;
   readonly periodMs: number;
   readonly price: number | undefined;
 }
 
 const reportOf = (
-  { candidates, input, periodMs, price }: Replayed,
+  { candidates, input, counted, periodMs, price }: Replayed,
   minutes: readonly [Minutes, ...Minutes[]],
 ): Drawn => {
-  const counted: TimeSpan = { fromMs: input.countedMs, untilMs: input.untilMs };
   const [first] = candidates;
   const target = first ? targetText(first.admitted.spec) : "";
   const report: ReplayReport = {

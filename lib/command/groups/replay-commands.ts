@@ -41,8 +41,12 @@ export const replayCommands = (
       "show what policies would have done, side by side: in the history of an autoscaler, or under a recorded load with --trace",
     )
     .argument("[names...]", NAMES)
-    .option("--since <time>", "replay the history from this time on (default: 7d)")
+    .option("--since <time>", "replay the history from this time on (default: 7d, or --days)")
     .option("--until <time>", "and up to this time (default: now)")
+    .option(
+      "--days <n>",
+      "count only the last days, such as 7; or the days that tune reported on, such as 7+7",
+    )
     .option(
       "--anyway",
       "compare also where a replay of the unchanged policy is more than 5 % off what happened",

@@ -1,4 +1,3 @@
-import { rfc3339 } from "../../answers/service/times.ts";
 import { figuresOf, type TimeSpan } from "../../replay/figures.ts";
 import type { ReplayJob } from "../../replay/replay.ts";
 import { capacityOf } from "../../replay/traced.ts";
@@ -9,6 +8,7 @@ import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { type CandidatePolicy, targetText } from "../replay/candidates.ts";
+import { partedByDays, readDays } from "../replay/days.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
 import { tracedJobs } from "../replay/traced-jobs.ts";
 import type { TraceInput } from "../replay/trace-input.ts";
@@ -102,7 +102,6 @@ const shareOf = ({ cutOff }: TraceInput, { fromMs, untilMs }: TimeSpan): number 
   return cutMs / (untilMs - fromMs);
 };
 
-const DAYS = /^([1-9]\d{0,2})\+([1-9]\d{0,2})$/;
 /** Less than this says nothing of a policy. */
 const SHORTEST_MS = 30 * MINUTE_MS;
 
@@ -126,18 +125,9 @@ const splitBy = (
     const partMs = lengthMs >= 2 * DAY_MS ? dayMs : minuteMs;
     return { tuned: { fromMs, untilMs: partMs }, reported: { fromMs: partMs, untilMs } };
   }
-  const [, first, second] = DAYS.exec(days) ?? [];
-  if (first === undefined)
-    throw usage(`Cannot read --days "${days}": give two numbers of days, such as 7+7`);
-  const [tuneMs, reportMs] = [Number(first) * DAY_MS, Number(second) * DAY_MS];
-  // The warm-up of a load, and the hour in which a run began, may be missing of the last day.
-  if (tuneMs + reportMs > lengthMs + DAY_MS / 8)
+  if (readDays(days).tunedMs === 0)
     throw usage(
-      `Cannot use --days "${days}": ${ageText(lengthMs)} are known, from ${rfc3339(fromMs)} on; give fewer days`,
+      `Cannot use --days "${days}" here: give two numbers, the days to tune on and the days to report on, such as 7+7`,
     );
-  const partMs = Math.max(fromMs, untilMs - reportMs);
-  return {
-    tuned: { fromMs: Math.max(fromMs, partMs - tuneMs), untilMs: partMs },
-    reported: { fromMs: partMs, untilMs },
-  };
+  return partedByDays({ fromMs, untilMs }, days);
 };
