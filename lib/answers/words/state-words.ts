@@ -9,9 +9,10 @@ import { isOverridden } from "./bounds-words.ts";
 export const stateWords = ({
   state,
   heldBy,
-  ...view
+  overridden,
+  bounds,
 }: Pick<AutoscalerView, "state" | "heldBy" | "bounds"> &
   Pick<AutoscalerRow, "overridden">): string => {
   if (state === "held" && heldBy !== undefined) return `${state}: ${heldBy}`;
-  return view.overridden || isOverridden(view.bounds) ? `${state}, overridden` : state;
+  return overridden || isOverridden(bounds) ? `${state}, overridden` : state;
 };

@@ -59,11 +59,18 @@ const textOf = (row: FleetRow): string => {
   const known = texts.get(row);
   if (known !== undefined) return known;
   const { key, owner = "", reason = "", targets, target, kind } = row;
-  const text = [key, stateWords(row), owner, reason, kind, target?.name ?? "", ...targets]
-    .join(" ")
-    .toLowerCase();
+  const text =
+    `${key} ${stateWords(row)} ${owner} ${reason} ${kind} ${target?.name ?? ""} ${targets.join(" ")}`.toLowerCase();
   texts.set(row, text);
   return text;
+};
+
+/** The same of each row of a list, by its index: a search goes through them without a look-up. */
+const textsOfLists = new WeakMap<readonly FleetRow[], string[]>();
+const textsOf = (rows: readonly FleetRow[]): string[] => {
+  const known = textsOfLists.get(rows) ?? [];
+  textsOfLists.set(rows, known);
+  return known;
 };
 
 /** Rows whose texts are made at once: some milliseconds. */
@@ -74,8 +81,10 @@ const TEXTS_AT_ONCE = 1_000;
  * it.
  */
 export const makeTexts = (rows: readonly FleetRow[]): (() => void) => {
+  const known = textsOf(rows);
   const makeFrom = (from: number): void => {
-    for (const row of rows.slice(from, from + TEXTS_AT_ONCE)) textOf(row);
+    for (const [at, row] of rows.slice(from, from + TEXTS_AT_ONCE).entries())
+      known[from + at] ??= textOf(row);
     if (from + TEXTS_AT_ONCE < rows.length)
       timer = setTimeout(() => makeFrom(from + TEXTS_AT_ONCE));
   };
@@ -86,17 +95,22 @@ export const makeTexts = (rows: readonly FleetRow[]): (() => void) => {
 export const filterRows = (
   rows: readonly FleetRow[],
   { words, fields }: Search,
-): readonly FleetRow[] =>
-  words.length === 0 && fields.size === 0
-    ? rows
-    : rows.filter(
-        (row) =>
-          words.every((word) => textOf(row).includes(word)) &&
-          [...fields].every(([name, values]) => {
-            const own = (FIELDS[name]?.(row) ?? "").toLowerCase();
-            return values.some((value) => own.includes(value));
-          }),
-      );
+): readonly FleetRow[] => {
+  if (words.length === 0 && fields.size === 0) return rows;
+  const known = textsOf(rows);
+  const hasWords = (row: FleetRow, at: number): boolean => {
+    if (words.length === 0) return true;
+    const text = (known[at] ??= textOf(row));
+    return words.every((word) => text.includes(word));
+  };
+  const wanted = [...fields];
+  const hasFields = (row: FleetRow): boolean =>
+    wanted.every(([name, values]) => {
+      const own = (FIELDS[name]?.(row) ?? "").toLowerCase();
+      return values.some((value) => own.includes(value));
+    });
+  return rows.filter((row, at) => hasWords(row, at) && hasFields(row));
+};
 
 /** By what a table is sorted. The first is the order without a choice. */
 export const SORTS = ["attention", "name", "replicas", "scaled", "reason", "owner"] as const;

@@ -66,6 +66,11 @@ const Fleet = ({
   const search = (text: string): void => setParameters(route, { q: text });
   const clusters = useMemo(() => new Set(rows.map(({ cluster }) => cluster)).size, [rows]);
   const hasOwners = useMemo(() => rows.some(({ owner }) => owner !== undefined), [rows]);
+  // It is the same for each letter of a search.
+  const needs = useMemo(
+    () => status && <Needs status={status} rows={rows} onSearch={search} />,
+    [status, rows, sort],
+  );
   // After the rows are drawn, so that the first letter of a search finds the texts made.
   useEffect(() => makeTexts(rows), [rows]);
   return (
@@ -76,7 +81,7 @@ const Fleet = ({
       >
         {status && <Edits edits={[status.frozen ? THAW : FREEZE]} hasKey />}
       </PageHead>
-      {status && <Needs status={status} rows={rows} onSearch={search} />}
+      {needs}
       <div class="tools">
         <input
           ref={input}

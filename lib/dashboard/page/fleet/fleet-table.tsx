@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { loadOfTexts } from "../../../stack/report/metric-reading.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
 import { CountBar, LoadBar } from "../parts/measure.tsx";
@@ -120,19 +120,18 @@ const moveFocus = (box: HTMLElement | null, by: 1 | -1): void => {
   next?.scrollIntoView({ block: "nearest" });
 };
 
-const Line = ({
-  row,
-  hasOwner,
-  index,
-  top,
-  line,
-}: {
+interface LineOf {
   readonly row: FleetRow;
   readonly hasOwner: boolean;
   readonly index: number;
   readonly top: number;
   readonly line: Sparkline | undefined;
-}) => (
+}
+
+/** A line that shows the same is not compared again: a scroll or an answer draws the whole table. */
+const Line = (of: LineOf) => useMemo(() => lineOf(of), Object.values(of));
+
+const lineOf = ({ row, hasOwner, index, top, line }: LineOf) => (
   <div
     class="row line"
     role="row"
