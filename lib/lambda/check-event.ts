@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { CheckedConnection, ConnectionReport } from "../stack/cluster/check/report.ts";
+import type { FieldsOf } from "../answers/views/view-of.ts";
 import { finding } from "../answers/views/doctor.ts";
 import { clusterName } from "../rules/model/ids.ts";
 import { SPEC_KIND_NAMES } from "../rules/model/spec.ts";
@@ -65,8 +66,10 @@ const report: z.ZodType<ConnectionReport> = z.object({
       fix: z.string().exactOptional(),
     }),
   ),
+  kubeSystemUid: z.string().exactOptional(),
+  serverVersion: z.string().exactOptional(),
   findings: z.array(finding).exactOptional(),
-});
+} satisfies FieldsOf<ConnectionReport>);
 
 /** The report in an answer; undefined for any other answer. */
 export const reportIn = (payload: unknown): ConnectionReport | undefined => {

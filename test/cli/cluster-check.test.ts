@@ -75,7 +75,16 @@ describe("tidemark cluster add and check on a data folder", () => {
       message: "can be read and scaled",
     });
     expect((await run("cluster", "check", "sim", "-o", "yaml")).out).toMatch(
-      /^name: sim\nkubeSystemUid: [\w-]{36}\nusable: true\nchecks:\n/,
+      /^name: sim\nkubeSystemUid: [\w-]{36}\nserverVersion: v1\.37\.1\+tidemark\.local\nusable: true\nchecks:\n/,
+    );
+  });
+
+  it("show the version of the API server, as wide columns and in the sheet", async () => {
+    expect((await run("cluster", "list", "-o", "wide")).out).toMatch(
+      /KUBERNETES +READ\n(?:.*\n)*sim .* v1\.37\.1\+tidemark\.local +20/,
+    );
+    expect((await run("cluster", "describe", "sim")).out).toMatch(
+      /^Kubernetes: +v1\.37\.1\+tidemark\.local, read at 20/m,
     );
   });
 

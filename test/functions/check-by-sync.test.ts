@@ -60,6 +60,8 @@ const look = () => checkBySync(SYNC)(TARGET);
 const REPORT = {
   name: "eu-1",
   usable: false,
+  kubeSystemUid: "7f0b0f5e-6a53-4c57-8f41-4f6f7c7b1d20",
+  serverVersion: "v1.37.1",
   checks: [{ check: "tls", result: "failed", message: "another CA", fix: "give the CA" }],
 };
 

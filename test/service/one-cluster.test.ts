@@ -31,6 +31,8 @@ const isA = (uid: string): void =>
     kind: "Namespace",
     metadata: { name: "kube-system", uid },
   });
+const isVersion = (gitVersion: string): void =>
+  void server.documents.set("/version", { gitVersion });
 const identityOf = async (name: string) =>
   (await getConnection(world.tables, clusterName(name)))?.kubeSystemUid;
 const secret = (name: string) =>
@@ -39,6 +41,31 @@ const secret = (name: string) =>
 describe("one cluster has one name", () => {
   it("keeps the identity that the look has found with the connection", async () => {
     expect(await identityOf("first")).toBe(KUBE_SYSTEM);
+  });
+
+  it("shows the version that the API server said, and a check reads it anew", async () => {
+    expect((await service.cluster("first")).server).toEqual({
+      version: "v1.37.1",
+      at: new Date(world.context.clock()).toISOString(),
+    });
+    const before = await getConnection(world.tables, clusterName("first"));
+    isVersion("v1.38.0\u202e");
+    await service.checkCluster({ name: "first" });
+    expect((await service.cluster("first")).server?.version).toBe("v1.38.0\\u{202e}");
+    const [listed] = await Array.fromAsync(service.clusters());
+    expect(listed?.server?.version).toBe("v1.38.0\\u{202e}");
+    expect(await getConnection(world.tables, clusterName("first"))).toEqual({
+      ...before,
+      server: expect.anything(),
+    });
+  });
+
+  it("takes no version of another cluster that answers to a check", async () => {
+    isA(ANOTHER);
+    isVersion("v1.99.0");
+    await service.checkCluster({ name: "first" });
+    isA(KUBE_SYSTEM);
+    expect((await service.cluster("first")).server?.version).toContain("v1.38.0");
   });
 
   it("refuses a second name, names the first, and stores nothing", async () => {

@@ -95,6 +95,12 @@ export const cluster = z.object({
       "the identity of the cluster: every call is sent to the cluster whose namespace kube-system has this uid, or to none; absent where it could not be read when the connection was stored, and with force",
     )
     .exactOptional(),
+  server: z
+    .object({ version: text, at: time })
+    .describe(
+      "the version of Kubernetes that the API server said, and when it was last asked: as the connection was stored, and by each check; absent where that is unknown",
+    )
+    .exactOptional(),
   tokenEnds: time
     .describe("when the token ends that the newest syncs used; absent where it says no end")
     .exactOptional(),
@@ -173,6 +179,9 @@ export const connectionReport = z.object({
   checks: z.array(checkedPoint),
   kubeSystemUid: text
     .describe("the uid of the namespace kube-system; absent where it could not be read")
+    .exactOptional(),
+  serverVersion: text
+    .describe("the version that the API server said; absent where it did not say it")
     .exactOptional(),
   findings: z
     .array(finding)

@@ -4,6 +4,7 @@ import type { ClusterChange, NewCluster } from "../../answers/service/service.ts
 import type { ClusterState, ClusterView, StateView } from "../../answers/views/cluster.ts";
 import type { Printer, Session, Paint, Style } from "../io.ts";
 import { decidedShort, decidedText } from "../../answers/words/decided-words.ts";
+import { serverCommand, serverText } from "../../answers/words/server-words.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { sheet, Table } from "../output/text-table.ts";
 import { checksText, printReport, reported } from "../output/check-lines.ts";
@@ -23,22 +24,23 @@ const CLUSTER_HEADERS = [
   "SYNCED",
 ] as const;
 
+const WIDE_HEADERS = ["KUBERNETES", "READ"] as const;
+
 export const list = async (
   { service }: Session,
   printer: Printer,
-  output: "table" | DocumentFormat,
+  output: "table" | "wide" | DocumentFormat,
 ): Promise<void> => {
   const all = await Array.fromAsync(service.clusters());
-  if (output !== "table") await printer.print(documentText(listDocument(all), output));
+  if (output !== "table" && output !== "wide")
+    await printer.print(documentText(listDocument(all), output));
   else if (all.length === 0) await printer.print(text`No clusters\n`);
-  else
-    await printer.print(
-      lines(
-        new Table(CLUSTER_HEADERS).lines(
-          withLocalTimes(all).map((cluster) => row(cluster, printer.paint)),
-        ),
-      ),
-    );
+  else {
+    const [heads, wide] =
+      output === "wide" ? [[...CLUSTER_HEADERS, ...WIDE_HEADERS], wideRow] : [CLUSTER_HEADERS, row];
+    const shown = withLocalTimes(all).map((cluster) => wide(cluster, printer.paint));
+    await printer.print(lines(new Table(heads).lines(shown)));
+  }
 };
 
 /** The age of a cluster is the age of its oldest partition. */
@@ -74,6 +76,12 @@ const row = (cluster: ClusterView, paint: Paint): readonly Word[] => [
   syncedText(cluster),
 ];
 
+const wideRow = (cluster: ClusterView, paint: Paint): readonly Word[] => [
+  ...row(cluster, paint),
+  serverText(cluster),
+  cluster.server?.at ?? "never",
+];
+
 export const describe = async (
   { service }: Session,
   printer: Printer,
@@ -87,6 +95,11 @@ export const describe = async (
       : documentText(cluster, output),
   );
 };
+
+const serverLine = (cluster: ClusterView): string =>
+  cluster.server === undefined
+    ? `unknown; ${serverCommand(cluster)} asks for it`
+    : `${serverText(cluster)}, read at ${cluster.server.at}`;
 
 const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
   const { kind = "none", ...connection } = cluster.connection ?? {};
@@ -108,6 +121,7 @@ const clusterSheet = (cluster: ClusterView, paint: Paint): Printed => {
     ["Connection", kind],
     ...Object.entries(connection).map(([key, value]) => [`  ${key}`, String(value)] as const),
     ...(cluster.tokenEnds === undefined ? [] : [["Token ends", cluster.tokenEnds] as const]),
+    ["Kubernetes", serverLine(cluster)],
     ["Decided", decidedText(cluster.decided)],
     ["Sync period", ageText(cluster.syncPeriodSeconds * 1000)],
     ...(specsFromCluster.length > 0

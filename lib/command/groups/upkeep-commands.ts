@@ -21,6 +21,10 @@ interface ExportOptions {
   readonly output: DocumentFormat;
 }
 
+interface ListOptions extends Omit<TableOptions, "output"> {
+  readonly output: TableOptions["output"] | "wide";
+}
+
 const code = {
   cluster: () => import("../commands/cluster-commands.ts"),
   fleet: () => import("../commands/fleet.ts"),
@@ -30,12 +34,15 @@ const code = {
 export const clusterCommands = (parent: Command, run: CommandRun): void => {
   withTarget(parent.command("list"))
     .description("list clusters")
-    .addOption(output(["table", "json", "yaml"]))
+    .addOption(output(["table", "wide", "json", "yaml"]))
     .addHelpText(
       "after",
-      example("tidemark cluster list", "tidemark cluster list -o jsonpath='{.items[*].name}'"),
+      example(
+        "tidemark cluster list -o wide",
+        "tidemark cluster list -o jsonpath='{.items[*].name}'",
+      ),
     )
-    .action((options: TableOptions) =>
+    .action((options: ListOptions) =>
       run.show(options, async (...opened) =>
         (await code.cluster()).list(...opened, options.output),
       ),

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ON_THIS_MACHINE } from "../../stack/cluster/access/kubeconfig-file.ts";
+import type { ConnectionReport } from "../../stack/cluster/check/report.ts";
+import { present } from "../../rules/model/json.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { type ClusterName, clusterName, WHOLE_CLUSTER } from "../../rules/model/ids.ts";
 import {
@@ -27,15 +29,17 @@ import type { Specs } from "./options.ts";
 
 const SYNC_PERIOD_MS = 15_000;
 
+type SaidOfItself = Pick<ConnectionReport, "kubeSystemUid" | "serverVersion">;
+
 /** What the run knows of its cluster. */
 interface RunCluster extends Pick<ClusterRecord, "name">, Pick<ConnectionRecord, "connection"> {
   /** Where its autoscalers are kept; absent to leave it as it is. */
   readonly specs?: Specs;
   /**
-   * Reads the uid of its namespace kube-system; undefined where the API server does not say.
-   * Absent: it is not asked.
+   * Reads the uid of its namespace kube-system and the version of its API server, each where the
+   * server says it. Absent: it is not asked.
    */
-  readonly readUid?: (name: ClusterName, connection: Connection) => Promise<string | undefined>;
+  readonly readSaid?: (name: ClusterName, connection: Connection) => Promise<SaidOfItself>;
 }
 
 /**
@@ -52,7 +56,7 @@ export const ensureCluster = async (
   const known = await getCluster(context.tables, clusterName(name));
   const stored = await getConnection(context.tables, clusterName(name));
   const before = reachedBy(known, stored);
-  const reached = await reachedNow(cluster, before);
+  const reached = await reachedNow(context, cluster, before);
   const wanted =
     specs === undefined ? {} : { specsFromCluster: specs === "cluster" ? SPEC_KIND_NAMES : [] };
   const isReached =
@@ -94,14 +98,18 @@ export const ensureCluster = async (
  * kubeconfig would be taken for the former one.
  */
 const reachedNow = async (
-  { name, connection, readUid }: RunCluster,
+  { clock }: ServiceContext,
+  { name, connection, readSaid }: RunCluster,
   before: Reached | undefined,
 ): Promise<Reached> => {
-  const kept = isDeepStrictEqual(connection, before?.connection)
-    ? before?.kubeSystemUid
-    : undefined;
-  const kubeSystemUid = kept ?? (await readUid?.(name, connection));
-  return { connection, ...(kubeSystemUid !== undefined && { kubeSystemUid }) };
+  if (before?.kubeSystemUid !== undefined && isDeepStrictEqual(connection, before.connection))
+    return before;
+  const { kubeSystemUid, serverVersion: version } = (await readSaid?.(name, connection)) ?? {};
+  return present({
+    connection,
+    kubeSystemUid,
+    server: version === undefined ? undefined : { version, atMs: clock() },
+  });
 };
 
 const refuseOther = async (
@@ -136,10 +144,10 @@ const newRecord = (name: string, uid: string): ClusterRecord => ({
 });
 
 /** Loaded when it is asked: a folder that goes on has the identity of its cluster. */
-export const clusterUid = async (
+export const saidOfItself = async (
   name: ClusterName,
   connection: Connection,
-): Promise<string | undefined> => {
-  const { readClusterUid } = await import("../../stack/cluster/check/check-connection.ts");
-  return readClusterUid({ name, connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
+): Promise<SaidOfItself> => {
+  const { readSaid } = await import("../../stack/cluster/check/check-connection.ts");
+  return readSaid({ name, connection }, { clock: Date.now, trusted: ON_THIS_MACHINE });
 };

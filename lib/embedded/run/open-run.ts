@@ -29,7 +29,7 @@ import { registerSources, applyMade } from "./made-fleet.ts";
 import type { EmbeddedTables } from "../tables/embedded-tables.ts";
 import { type StackReader, stackReader } from "../view/reader.ts";
 import type { Closing } from "../host/closing.ts";
-import { clusterUid, ensureCluster } from "./ensure-cluster.ts";
+import { ensureCluster, saidOfItself } from "./ensure-cluster.ts";
 import { greetingLines } from "./greeting.ts";
 import type { EventsSender, EventsSenderOptions } from "./events-sender.ts";
 import { fleetTimes, openFleet } from "./fleet-thread.ts";
@@ -310,7 +310,7 @@ const ensureClusters = async (
     ensureCluster(context, {
       name: clusterName(name),
       connection,
-      readUid: clusterUid,
+      readSaid: saidOfItself,
       ...(specs !== undefined && { specs }),
     });
   const clusters: [ClusterRecord, ...ClusterRecord[]] = [await ensure(first)];

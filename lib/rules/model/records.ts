@@ -88,8 +88,16 @@ export interface ConnectionRecord {
    * cluster. Absent where it could not be read, or the connection was stored with force.
    */
   readonly kubeSystemUid?: string;
+  /** What the API server last said that it is. Absent where it was not asked, or did not say it. */
+  readonly server?: SeenServer;
   /** The version of the cluster that it was stored with, or a later one. */
   readonly version: number;
+}
+
+/** The version of an API server, and when it was last asked. */
+export interface SeenServer {
+  readonly version: string;
+  readonly atMs: number;
 }
 
 /** Allows every host. */

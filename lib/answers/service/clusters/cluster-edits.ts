@@ -112,7 +112,7 @@ export const addCluster = async (
     connectionVersion: version,
     version,
   };
-  const reached = reachedNow(wanted.connection, report);
+  const reached = reachedNow(context, wanted.connection, report);
   if (wanted.dryRun) return withChecks(await view(context, record, reached), report);
   // Checked before the history is written, because a taken name is no edit.
   if (await getCluster(context.tables, record.name)) throw taken(wanted.name);
@@ -247,13 +247,13 @@ export const replaceCluster = async (
   });
   if (wanted.dryRun) {
     const record = change(await findCluster(context, wanted.name));
-    const reached = wanted.connection && reachedNow(wanted.connection, report);
+    const reached = wanted.connection && reachedNow(context, wanted.connection, report);
     return withChecks(await view(context, record, reached), report);
   }
   const stored = await edit(context, wanted.name, {
     verb: "replace",
     change,
-    ...(wanted.connection && { reached: reachedNow(wanted.connection, report) }),
+    ...(wanted.connection && { reached: reachedNow(context, wanted.connection, report) }),
   });
   return withChecks(stored, report);
 };

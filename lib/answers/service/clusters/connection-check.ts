@@ -8,12 +8,13 @@ import {
 } from "../../../stack/cluster/rights/rules.ts";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import { clusterName } from "../../../rules/model/ids.ts";
-import type { Connection } from "../../../rules/model/records.ts";
+import type { Connection, ConnectionRecord, SeenServer } from "../../../rules/model/records.ts";
 import { listAutoscalers } from "../../../stack/store/records/autoscalers.ts";
 import {
   connectionFor,
   getCluster,
   getConnection,
+  keepServer,
   listConnections,
   type Reached,
   reachedBy,
@@ -27,8 +28,8 @@ import type { ClusterChange, ClusterCheck } from "../service.ts";
 import { invalid } from "../refusals.ts";
 
 /**
- * Looks at a stored cluster from where the syncs connect to it. It stores nothing. Throws
- * `service.unknown`, `service.invalid`.
+ * Looks at a stored cluster from where the syncs connect to it. It stores only which version the
+ * API server says. Throws `service.unknown`, `service.invalid`.
  */
 export const checkCluster = async (
   context: ServiceContext,
@@ -42,8 +43,9 @@ export const checkCluster = async (
       `Cannot check cluster "${name}": nothing here connects to clusters; ask the URL that connects them`,
       { name },
     );
-  const connection = connectionFor(cluster, await getConnection(context.tables, cluster.name));
-  if (!connection)
+  const stored = await getConnection(context.tables, cluster.name);
+  const connection = connectionFor(cluster, stored);
+  if (!connection || !stored)
     throw invalid(
       `Cannot check cluster "${name}": no connection is stored for it; store one with --replace`,
       { name },
@@ -53,7 +55,7 @@ export const checkCluster = async (
     return context.checkConnection({ name: cluster.name, connection, scaled });
   }
   const beside = { namespaces: namespacesOf(partitions), workload, specsFromCluster };
-  return context.checkConnection(
+  const report = await context.checkConnection(
     present({
       name: cluster.name,
       connection,
@@ -62,7 +64,22 @@ export const checkCluster = async (
       ...beside,
     }),
   );
+  const server = serverIn(context, report);
+  if (server && isOf(stored, report)) await keepServer(context.tables, stored, server);
+  return report;
 };
+
+const serverIn = (
+  { clock }: ServiceContext,
+  report: ConnectionReport | undefined,
+): SeenServer | undefined =>
+  report?.serverVersion === undefined
+    ? undefined
+    : { version: report.serverVersion, atMs: clock() };
+
+/** False where the identity that is stored did not answer: it may be another cluster. */
+const isOf = ({ kubeSystemUid }: ConnectionRecord, report: ConnectionReport): boolean =>
+  kubeSystemUid === undefined || kubeSystemUid === report.kubeSystemUid;
 
 /** What an autoscaler does to its workload. Throws where there is none, or it cannot be read. */
 const scaledOf = async (
@@ -152,9 +169,17 @@ const unusableWords = ({ checks }: ConnectionReport): string => {
   return `${first.check}: ${first.message} (to do: ${first.fix ?? "see the report"})${others}`;
 };
 
-/** The connection as it is stored, with the identity that the look has found. */
-export const reachedNow = (connection: Connection, report: ConnectionReport | undefined): Reached =>
-  present({ connection, kubeSystemUid: report?.kubeSystemUid });
+/** The connection as it is stored, with what the cluster said of itself in the look. */
+export const reachedNow = (
+  context: ServiceContext,
+  connection: Connection,
+  report: ConnectionReport | undefined,
+): Reached =>
+  present({
+    connection,
+    kubeSystemUid: report?.kubeSystemUid,
+    server: serverIn(context, report),
+  });
 
 /**
  * Refuses a second name of one cluster, and another cluster under a name: both would scale with

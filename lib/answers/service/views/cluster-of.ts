@@ -44,6 +44,10 @@ export const clusterView = async (
     error,
     connection: sees(context, name) ? reached?.connection : undefined,
     kubeSystemUid: reached?.kubeSystemUid,
+    server: reached?.server && {
+      version: reached.server.version,
+      at: rfc3339(reached.server.atMs),
+    },
     ...rest,
   });
 };

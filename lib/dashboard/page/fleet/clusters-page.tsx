@@ -1,6 +1,7 @@
 import type { ClusterView } from "../../../answers/views/cluster.ts";
 import { ASSUMED, dollarsOfCluster } from "../../../answers/cost/bill.ts";
 import { decidedShort, decidedText } from "../../../answers/words/decided-words.ts";
+import { serverCommand, serverText } from "../../../answers/words/server-words.ts";
 import { PRICES } from "../../../answers/cost/prices.ts";
 import { HPA_VERSIONS } from "../../../rules/model/spec-common.ts";
 import { useList } from "../data/use-list.ts";
@@ -23,7 +24,7 @@ const HEADS = [
   "Period",
   "Autoscalers",
   "A month",
-  "Decides as",
+  "Kubernetes",
   "Error",
 ] as const;
 
@@ -131,7 +132,17 @@ const ClusterLine = ({
       <td data-head="A month">
         {autoscalers === undefined ? "…" : dollarsText(cluster, autoscalers)}
       </td>
-      <td data-head="Decides as">Kubernetes {settings.hpaVersion ?? HPA_VERSIONS[0]}</td>
+      <td data-head="Kubernetes">
+        <span title={`${serverCommand(cluster)} asks for it`}>{serverText(cluster)}</span>
+        <div class="quiet">
+          {cluster.server && (
+            <>
+              read <Ago at={cluster.server.at} />,{" "}
+            </>
+          )}
+          decides as {settings.hpaVersion ?? HPA_VERSIONS[0]}
+        </div>
+      </td>
       <td data-head="Error">
         {error === undefined ? (
           <span class="quiet">none</span>

@@ -30,7 +30,7 @@ import {
   skipped,
   warning,
 } from "./report.ts";
-import { type CheckedUser, checkIdentity, checkServer, checkUser } from "./server.ts";
+import { type CheckedUser, checkIdentity, checkServer, checkUser, readVersion } from "./server.ts";
 import { POD_METRICS } from "../../../rules/sources/resource.ts";
 import { newestOf } from "../observe/pods.ts";
 import { inNamespace } from "../discovery.ts";
@@ -50,7 +50,7 @@ export const checkConnection = async (
   const { access } = opened;
   const asking = askerOf(target, access, options);
   try {
-    const { points, kubeSystemUid, findings } = await checkApi(asking, access, target, options);
+    const { points, said, findings } = await checkApi(asking, access, target, options);
     // Credentials may still be missing after they were set up: a token or a plugin is asked for
     // with the first call.
     if (points.some(({ check }) => check === "credentials"))
@@ -63,7 +63,7 @@ export const checkConnection = async (
           ...tokenPoints(access.tokenLife?.(), options.clock()),
           ...points,
         ],
-        kubeSystemUid,
+        said,
       ),
       findings,
     });
@@ -72,19 +72,23 @@ export const checkConnection = async (
   }
 };
 
-/**
- * The uid of the namespace kube-system, asked as a check asks it; undefined where it cannot be
- * read, for whatever reason.
- */
-export const readClusterUid = async (
+/** What a cluster says of itself, each part where it can be read. */
+type SaidOfItself = Pick<ConnectionReport, "kubeSystemUid" | "serverVersion">;
+
+/** The uid of the namespace kube-system and the version of the server, asked as a check asks them. */
+export const readSaid = async (
   target: CheckedConnection,
   options: ConnectOptions,
-): Promise<string | undefined> => {
+): Promise<SaidOfItself> => {
   const opened = await openAccess(target, options);
-  if (opened.kind === "failed") return undefined;
+  if (opened.kind === "failed") return {};
   const asking = askerOf(target, opened.access, options);
   try {
-    return (await checkIdentity(asking, target.namespaces)).uid;
+    const [{ uid: kubeSystemUid }, serverVersion] = await Promise.all([
+      checkIdentity(asking, target.namespaces),
+      readVersion(asking),
+    ]);
+    return present({ kubeSystemUid, serverVersion });
   } finally {
     asking.close();
   }
@@ -119,7 +123,7 @@ const tokenPoints = (life: TokenLife | undefined, nowMs: number): readonly Check
 
 interface CheckedApi {
   readonly points: readonly CheckedPoint[];
-  readonly kubeSystemUid?: string | undefined;
+  readonly said?: SaidOfItself;
   readonly findings?: readonly Diagnosis[];
 }
 
@@ -129,7 +133,7 @@ const checkApi = async (
   target: CheckedConnection,
   { clock }: ConnectOptions,
 ): Promise<CheckedApi> => {
-  const server = await checkServer(asking, access, clock);
+  const { points: server, version: serverVersion } = await checkServer(asking, access, clock);
   if (server.some(({ result }) => result === "failed")) return { points: server };
   const user = await checkUser(asking);
   if (!user.known) return { points: [...server, ...user.points] };
@@ -172,7 +176,7 @@ const checkApi = async (
     ...points.flat(),
     ...unaskedNamespaces(target.namespaces),
   ];
-  return { points: all, kubeSystemUid: identity.uid };
+  return { points: all, said: present({ kubeSystemUid: identity.uid, serverVersion }) };
 };
 
 const unaskedNamespaces = (namespaces: readonly string[] = []): readonly CheckedPoint[] => {

@@ -62,6 +62,8 @@ export interface ConnectionReport {
   readonly checks: readonly CheckedPoint[];
   /** The uid of the namespace kube-system; absent where it could not be read. */
   readonly kubeSystemUid?: string;
+  /** The version that the API server said; absent where it did not say it. */
+  readonly serverVersion?: string;
   /** What the rules of the doctor find beside a workload; absent where it was not looked at. */
   readonly findings?: readonly Diagnosis[];
 }
@@ -92,10 +94,10 @@ export const failed = (check: string, message: string, fix: string): CheckedPoin
 export const checkReport = (
   name: string,
   checks: readonly CheckedPoint[],
-  kubeSystemUid?: string,
+  said: Pick<ConnectionReport, "kubeSystemUid" | "serverVersion"> = {},
 ): ConnectionReport => ({
   name,
-  ...(kubeSystemUid !== undefined && { kubeSystemUid }),
+  ...said,
   usable: checks.every(({ result }) => result !== "failed"),
   checks,
 });

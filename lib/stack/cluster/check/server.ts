@@ -15,18 +15,40 @@ export const checkServer = async (
   { ask }: Asker,
   access: Access,
   clock: () => number,
-): Promise<readonly CheckedPoint[]> => {
-  const outcome = await ask({ path: "/version", resource: "version" });
+): Promise<CheckedServer> => {
+  const outcome = await askVersion(ask);
   if (outcome.kind === "failed" && outcome.failure.code === 0)
-    return unreached(outcome.failure, access);
+    return { points: unreached(outcome.failure, access) };
+  const version = versionIn(outcome);
   const reached = [
     passed("reachable", reachedWords(outcome)),
     tlsPoint(access),
-    ...versionPoints(outcome),
+    ...versionPoints(outcome, version),
   ];
-  return outcome.kind === "answered"
-    ? [...reached, ...clockPoint(outcome.reply, clock())]
-    : reached;
+  const points =
+    outcome.kind === "answered" ? [...reached, ...clockPoint(outcome.reply, clock())] : reached;
+  return { points, ...(version !== undefined && { version }) };
+};
+
+interface CheckedServer {
+  readonly points: readonly CheckedPoint[];
+  /** What the server said; absent where it did not say it. */
+  readonly version?: string;
+}
+
+const askVersion = (ask: Asker["ask"]): Promise<CheckAnswer> =>
+  ask({ path: "/version", resource: "version" });
+
+/** The version that the server says; undefined where it does not, for whatever reason. */
+export const readVersion = async ({ ask }: Asker): Promise<string | undefined> =>
+  versionIn(await askVersion(ask));
+
+/** Longer than "v1.37.1-eks-1234567", and short enough for a column. */
+const VERSION_CHARACTERS_MAX = 60;
+
+const versionIn = (outcome: CheckAnswer): string | undefined => {
+  const said = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
+  return said === "" ? undefined : foreignText(said.slice(0, VERSION_CHARACTERS_MAX));
 };
 
 const reachedWords = (outcome: CheckAnswer): string =>
@@ -82,10 +104,12 @@ const REACH_FIXES: Readonly<Record<string, string>> = {
  * A server that does not accept the credentials has nothing to say here; the next question shows
  * that.
  */
-const versionPoints = (outcome: CheckAnswer): readonly CheckedPoint[] => {
+const versionPoints = (
+  outcome: CheckAnswer,
+  version: string | undefined,
+): readonly CheckedPoint[] => {
   if (outcome.kind === "failed" && outcome.failure.code === 401) return [];
-  const version = outcome.kind === "answered" ? asText(outcome.reply.body["gitVersion"]) : "";
-  if (version !== "") return [passed("version", foreignText(version))];
+  if (version !== undefined) return [passed("version", version)];
   const why = outcome.kind === "failed" ? outcome.failure.message : "the answer has no version";
   return [
     warning(

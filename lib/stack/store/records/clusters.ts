@@ -16,6 +16,7 @@ import type {
   Connection,
   ConnectionRecord,
   FleetRecord,
+  SeenServer,
 } from "../../../rules/model/records.ts";
 import {
   CLUSTER_SK_PREFIX,
@@ -144,8 +145,8 @@ export async function* listConnections(tables: Tables): AsyncGenerator<Connectio
     yield connectionOf(item);
 }
 
-/** A connection, and the identity of the cluster that it reached when it was looked at. */
-export type Reached = Pick<ConnectionRecord, "connection" | "kubeSystemUid">;
+/** A connection, and what the cluster that it reached said of itself when it was looked at. */
+export type Reached = Pick<ConnectionRecord, "connection" | "kubeSystemUid" | "server">;
 
 /** The connection, where it was stored for this cluster, and not for an earlier one of its name. */
 export const reachedBy = (
@@ -161,12 +162,13 @@ export const connectionFor = (
 /** The connection of this version of a cluster, as it is stored. */
 export const connectionRecord = (
   { name, uid, version }: ClusterRecord,
-  { connection, kubeSystemUid }: Reached,
+  { connection, kubeSystemUid, server }: Reached,
 ): ConnectionRecord => ({
   cluster: name,
   uid,
   connection,
   ...(kubeSystemUid !== undefined && { kubeSystemUid }),
+  ...(server && { server }),
   version,
 });
 
@@ -187,6 +189,16 @@ export const putConnection = (
       ...(expected && { value: expected.version, uid: expected.uid }),
     },
   });
+
+/**
+ * Stores what the API server said of itself, and changes nothing else: the version stays, so that
+ * no environment reads the connection again. Where an edit was first, its look is the newer one.
+ */
+export const keepServer = (
+  tables: Tables,
+  stored: ConnectionRecord,
+  server: SeenServer,
+): Promise<RecordWrite> => putConnection(tables, { ...stored, server }, stored);
 
 /*
  *  mover   reads 7 ── mark 7 ─ ─ ─ (stalled) ─ ─ ─ flip 7 → 8 ✗     the version is 8

@@ -142,6 +142,7 @@ export const connectionSchema = z.looseObject({
   uid: z.string(),
   connection,
   kubeSystemUid: z.string().exactOptional(),
+  server: z.looseObject({ version: z.string(), atMs: z.number() }).exactOptional(),
   version: z.number().int().positive(),
 });
 
