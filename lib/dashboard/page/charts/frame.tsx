@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { DAY_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
 /** The part of a drawing that holds values: left of it are the numbers of the axis. */
-export const LEFT = 44;
+export const LEFT = 50;
 export const RIGHT = 12;
 const PIXELS_A_TICK = 96;
 

@@ -100,7 +100,8 @@ export const filterRows = (
   const known = textsOf(rows);
   const hasWords = (row: FleetRow, at: number): boolean => {
     if (words.length === 0) return true;
-    const text = (known[at] ??= textOf(row));
+    const text = known[at] ?? textOf(row);
+    known[at] = text;
     return words.every((word) => text.includes(word));
   };
   const wanted = [...fields];
