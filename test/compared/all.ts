@@ -1,4 +1,6 @@
+import { OF_EDITS } from "./edits.ts";
 import { OF_LIMITS } from "./limits.ts";
+import { OF_NUMBERS } from "./numbers.ts";
 import { OF_PODS } from "./pods.ts";
 import type { ReportGroup } from "./report.ts";
 import { OF_REST } from "./rest.ts";
@@ -12,4 +14,6 @@ export const REPORTS: readonly ReportGroup[] = [
   ...OF_REST,
   ...OF_ROLLOUTS,
   ...OF_SCHEDULES,
+  ...OF_NUMBERS,
+  ...OF_EDITS,
 ];

@@ -1,19 +1,19 @@
 import { metricsInDetail } from "../../lib/rules/policy/decide.ts";
 import { admit } from "../../lib/rules/manifest/admit.ts";
 import { native } from "../policy/native/world.ts";
-import { podsOf } from "./pods.ts";
 import {
   countsText,
   cpuOf,
   eachUses,
   externalOf,
   hpaOf,
-  type Look,
+  loadAt as at,
+  OWN_LOAD,
+  podsOf,
   type ReportGroup,
   synced,
 } from "./report.ts";
 
-const at = (atSeconds: number, load: number): Look => ({ atSeconds, values: { load } });
 const LOAD = externalOf("10");
 
 /** Faults about windows, rates, tolerance and rounding. */
@@ -27,7 +27,7 @@ export const OF_LIMITS: readonly ReportGroup[] = [
       const looks = [at(0, 160), at(15, 50)];
       const hpa = synced(hpaOf({ metrics: [LOAD] }), 4, looks);
       const own = native({
-        metrics: [{ name: "load", external: { metric: "load" }, measure: "Average", target: 10 }],
+        metrics: [OWN_LOAD],
         scaleUp: { policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
         scaleDown: { stabilizationWindowSeconds: 300 },
       });
@@ -162,6 +162,8 @@ export const OF_LIMITS: readonly ReportGroup[] = [
     reports: [
       "kubernetes-sigs/cluster-proportional-autoscaler#99",
       "argoproj/argo-cd#5105",
+      "karmada-io/karmada#1273",
+      "karmada-io/karmada#386",
       "uberswe/createmod.com#1097",
     ],
     fault: "another program sets the count again and again, and nobody learns which",

@@ -1,21 +1,20 @@
-import type { Pod } from "../../lib/rules/model/observation.ts";
-import { native, pod } from "../policy/native/world.ts";
-import { countsText, cpuOf, eachUses, hpaOf, type ReportGroup, synced, wpaOf } from "./report.ts";
-
-const REQUEST = 100n;
-const OWNED = { owners: [{ kind: "ReplicaSet", name: "web-5d9c" }] };
-const podsOf = (count: number, more: Partial<Pod> = {}, from = 0): readonly Pod[] =>
-  Array.from({ length: count }, (_, at) => ({
-    ...pod(`web-${from + at}`, { request: REQUEST, limit: 400n }),
-    ...OWNED,
-    ...more,
-  }));
-const CPU = { resource: { name: "cpu" }, target: 50 };
+import { native } from "../policy/native/world.ts";
+import {
+  countsText,
+  cpuOf,
+  eachUses,
+  hpaOf,
+  OWN_CPU,
+  podsOf,
+  type ReportGroup,
+  synced,
+  wpaOf,
+} from "./report.ts";
 
 /** Faults about which pods count, and for how much. */
 export const OF_PODS: readonly ReportGroup[] = [
   {
-    reports: ["kubernetes/kubernetes#141298"],
+    reports: ["kubernetes/kubernetes#141298", "kubernetes/kubernetes#129866"],
     fault:
       "pods that have ended count as pods without a value, so that the count follows the load in neither direction",
     verdict: "better",
@@ -62,7 +61,7 @@ export const OF_PODS: readonly ReportGroup[] = [
       const look = { atSeconds: 0, pods: [...own, ...others], usage };
       return {
         expected: "2 → 1",
-        got: countsText(2, synced(native({ metrics: [CPU] }), 2, [look])),
+        got: countsText(2, synced(native({ metrics: [OWN_CPU] }), 2, [look])),
       };
     },
   },
@@ -204,5 +203,3 @@ export const OF_PODS: readonly ReportGroup[] = [
     test: "test/policy/native/pods.test.ts",
   },
 ];
-
-export { podsOf };

@@ -1,7 +1,8 @@
+import type { Pod } from "../../lib/rules/model/observation.ts";
 import type { AutoscalerSpec } from "../../lib/rules/model/spec.ts";
 import { NEW_WINDOWS } from "../../lib/rules/model/windows.ts";
 import { NOON } from "../noon.ts";
-import { type Seen, sync } from "../policy/native/world.ts";
+import { pod, type Seen, sync } from "../policy/native/world.ts";
 import type { AppliedSync } from "../policy/applied-sync.ts";
 import { specOf } from "../policy/spec-of.ts";
 
@@ -91,3 +92,29 @@ export const externalOf = (averageValue: string, name = "load"): object => ({
 /** Usage of each pod of a workload, in thousandths of a core. */
 export const eachUses = (pods: readonly { readonly name: string }[], milli: bigint) =>
   Object.fromEntries(pods.map(({ name }) => [name, milli]));
+
+const REQUEST = 100n;
+const OWNED = { owners: [{ kind: "ReplicaSet", name: "web-5d9c" }] };
+
+/** So many pods of the workload, which request a tenth of a core each. */
+export const podsOf = (count: number, more: Partial<Pod> = {}, from = 0): readonly Pod[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...pod(`web-${from + at}`, { request: REQUEST, limit: 400n }),
+    ...OWNED,
+    ...more,
+  }));
+
+/** A look at which the external metric "load" has a value, or none. */
+export const loadAt = (atSeconds: number, load?: number): Look => ({
+  atSeconds,
+  values: load === undefined ? {} : { load },
+});
+
+/** Metrics of a PodAutoscaler: the load against 10 a pod, and the CPU against 50 %. */
+export const OWN_LOAD = {
+  name: "load",
+  external: { metric: "load" },
+  measure: "Average",
+  target: 10,
+};
+export const OWN_CPU = { resource: { name: "cpu" }, target: 50 };

@@ -5,10 +5,10 @@ import {
   hpaOf,
   type Look,
   externalOf,
+  podsOf,
   type ReportGroup,
   synced,
 } from "./report.ts";
-import { podsOf } from "./pods.ts";
 
 const LAG = (more: object = {}) => ({
   name: "lag",
@@ -191,7 +191,13 @@ export const OF_REST: readonly ReportGroup[] = [
     },
   },
   {
-    reports: ["kubernetes/kubernetes#61007"],
+    reports: [
+      "kubernetes/kubernetes#61007",
+      "kubernetes/kubernetes#99394",
+      "kubernetes/kubernetes#105187",
+      "kedacore/keda#4533",
+      "kedacore/keda#5657",
+    ],
     fault: "one missing metric of several stops all scaling",
     verdict: "the same, right",
     does: "The others may ask for more pods, and none for fewer.",
@@ -204,7 +210,7 @@ export const OF_REST: readonly ReportGroup[] = [
     },
   },
   {
-    reports: ["karmada-io/karmada#4109"],
+    reports: ["karmada-io/karmada#4109", "kubernetes/kubernetes#102405"],
     fault: "a failing autoscaler wants 0, which another controller copies",
     verdict: "better",
     does: "While nothing can be measured the wanted count is the present one.",

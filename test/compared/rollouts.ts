@@ -3,7 +3,6 @@ import { answersOf } from "../answers.ts";
 import { NOON } from "../noon.ts";
 import { podUsage, scaleRead } from "../observation.ts";
 import { native } from "../policy/native/world.ts";
-import { podsOf } from "./pods.ts";
 import {
   countsText,
   cpuOf,
@@ -11,13 +10,15 @@ import {
   externalOf,
   hpaOf,
   type Look,
+  loadAt,
+  OWN_CPU,
+  OWN_LOAD,
+  podsOf,
   type ReportGroup,
   synced,
   wpaOf,
 } from "./report.ts";
 
-const LOAD = { name: "load", external: { metric: "load" }, measure: "Average", target: 10 };
-const CPU = { resource: { name: "cpu" }, target: 50 };
 const NOT_READY = { ready: { status: "False", transitionMs: 0 } } as const;
 
 /** A look at a workload whose rollout has pods beyond its count. */
@@ -45,7 +46,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
       const look = surge(104, { spec: 10, status: 11 });
       const hpa = synced(hpaOf({ metrics: [externalOf("10")] }), 10, [look]);
       const said = hpa[0]?.decision.because.message.split("; ")[1];
-      const own = synced(native({ metrics: [LOAD] }), 10, [look]);
+      const own = synced(native({ metrics: [OWN_LOAD] }), 10, [look]);
       return {
         expected:
           "10 → 11 (within its tolerance an average takes the 11 pods of the status for the count, and the scale asks for 10), 10 → 10",
@@ -66,7 +67,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
       const old = podsOf(4);
       const crashing = podsOf(4, { ...NOT_READY, phase: "Pending" }, 4);
       const look = { atSeconds: 0, pods: [...old, ...crashing], usage: eachUses(old, 20n) };
-      const own = native({ metrics: [CPU], scaleDown: { stabilizationWindowSeconds: 300 } });
+      const own = native({ metrics: [OWN_CPU], scaleDown: { stabilizationWindowSeconds: 300 } });
       return {
         expected: "4 → 4, 4 → 4",
         got: `${countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look]))}, ${countsText(4, synced(own, 4, [look]))}`,
@@ -75,7 +76,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
   },
   {
     reports: ["kubernetes/kubernetes#29989", "kubernetes/kubernetes#71255"],
-    fault: "pods that use much CPU while they start bring the count to the maximum",
+    fault: "pods that use much OWN_CPU while they start bring the count to the maximum",
     verdict: "the same, right",
     does: "A pod counts once it is ready, or once its time to start is over; `explain` says how many are left out.",
     play: () => {
@@ -86,7 +87,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
       const look = { atSeconds: 0, pods, usage };
       return {
         expected: "4 → 4, 4 → 4",
-        got: `${countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look]))}, ${countsText(4, synced(native({ metrics: [CPU] }), 4, [look]))}`,
+        got: `${countsText(4, synced(hpaOf({ metrics: [cpuOf(50)] }), 4, [look]))}, ${countsText(4, synced(native({ metrics: [OWN_CPU] }), 4, [look]))}`,
       };
     },
   },
@@ -101,7 +102,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
       const look = { atSeconds: 0, pods, usage: eachUses(pods, 100n) };
       return {
         expected: "2 → 2, 2 → 2",
-        got: `${countsText(2, synced(hpaOf({ metrics: [cpuOf(50)] }), 2, [look]))}, ${countsText(2, synced(native({ metrics: [CPU] }), 2, [look]))}`,
+        got: `${countsText(2, synced(hpaOf({ metrics: [cpuOf(50)] }), 2, [look]))}, ${countsText(2, synced(native({ metrics: [OWN_CPU] }), 2, [look]))}`,
       };
     },
   },
@@ -126,14 +127,13 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
     verdict: "better",
     does: "No process has a memory: each sync begins with the windows of the table, and shrinks by nothing while a metric is missing.",
     play: () => {
-      const spec = native({ metrics: [LOAD], scaleDown: { stabilizationWindowSeconds: 300 } });
-      const at = (atSeconds: number, load?: number): Look => ({
-        atSeconds,
-        values: load === undefined ? {} : { load },
-      });
+      const spec = native({ metrics: [OWN_LOAD], scaleDown: { stabilizationWindowSeconds: 300 } });
       return {
         expected: "10 → 10 → 10 → 10 → 1",
-        got: countsText(10, synced(spec, 10, [at(0, 100), at(15), at(30, 0), at(302, 0)])),
+        got: countsText(
+          10,
+          synced(spec, 10, [loadAt(0, 100), loadAt(15), loadAt(30, 0), loadAt(302, 0)]),
+        ),
       };
     },
   },
@@ -166,7 +166,7 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
     does: "A fallback counts the time without a value, whatever failed.",
     play: () => {
       const onMissing = { action: "fallback", replicas: 12, afterSeconds: 60 };
-      const spec = native({ metrics: [{ ...LOAD, onMissing }] });
+      const spec = native({ metrics: [{ ...OWN_LOAD, onMissing }] });
       const looks = [{ atSeconds: 0, values: { load: 30 } }, { atSeconds: 15 }, { atSeconds: 75 }];
       return { expected: "3 → 3 → 3 → 12", got: countsText(3, synced(spec, 3, looks)) };
     },
@@ -221,11 +221,17 @@ export const OF_ROLLOUTS: readonly ReportGroup[] = [
     does: "Each sync reads the pause anew, and a pause may have an end.",
     play: () => {
       const pausedUntil = new Date(NOON + 60_000).toISOString();
-      const paused = native({ metrics: [LOAD], pausedUntil });
-      const look = (atSeconds: number): Look => ({ atSeconds, values: { load: 80 } });
+      const paused = native({ metrics: [OWN_LOAD], pausedUntil });
       return {
         expected: "2 → 2 → 2 → 8",
-        got: countsText(2, synced(paused, 2, [look(0), look(59), look(60)])),
+        got: countsText(
+          2,
+          synced(
+            paused,
+            2,
+            [0, 59, 60].map((seconds) => loadAt(seconds, 80)),
+          ),
+        ),
       };
     },
   },

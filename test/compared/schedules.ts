@@ -2,15 +2,14 @@ import { outlookOf } from "../../lib/rules/policy/bounds/outlook.ts";
 import { NOON } from "../noon.ts";
 import { native } from "../policy/native/world.ts";
 import { entry } from "../policy/bounds/schedules.ts";
-import { countsText, type Look, type ReportGroup, synced } from "./report.ts";
+import { countsText, loadAt, type Look, OWN_LOAD, type ReportGroup, synced } from "./report.ts";
 
-const LOAD = { name: "load", external: { metric: "load" }, measure: "Average", target: 10 };
-const at = (atSeconds: number, load = 290): Look => ({ atSeconds, values: { load } });
+const at = (atSeconds: number, load = 290): Look => loadAt(atSeconds, load);
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
 const scheduled = (schedule: readonly object[], more: object = {}) =>
-  native({ maxReplicas: 100, metrics: [LOAD], schedule, ...more });
+  native({ maxReplicas: 100, metrics: [OWN_LOAD], schedule, ...more });
 
 /** Faults about schedules. Noon is a Sunday, in UTC. */
 export const OF_SCHEDULES: readonly ReportGroup[] = [

@@ -178,17 +178,23 @@ describe("with ready pods = current count and outside overflow", () => {
       const pods = readyPods(count, REQUEST);
       const sum = (all: readonly bigint[]) => all.reduce((total, milli) => total + milli, 0n);
       const goal = BigInt(target) * 10n;
+      const { readiness } = perPodInput(used, count, count, band);
       const proposals = (all: readonly bigint[]): readonly number[] => [
         replicasOf(utilizationReplicas(perPodInput(all, count, count, band), target, undefined)),
         replicasOf(averageReplicas(perPodInput(all, count, count, band), goal)),
         replicasOf(
-          totalReplicas(sum(all), goal, { currentReplicas: count, tolerance: band, pods }),
+          totalReplicas(sum(all), goal, {
+            currentReplicas: count,
+            tolerance: band,
+            readiness,
+            pods,
+          }),
         ),
         replicasOf(
           perReplicaReplicas(
             sum(all),
             goal,
-            { statusReplicas: count, tolerance: band },
+            { statusReplicas: count, tolerance: band, readiness },
             "saturated",
           ),
         ),
@@ -196,7 +202,7 @@ describe("with ready pods = current count and outside overflow", () => {
           perReplicaReplicas(
             sum(all),
             goal,
-            { statusReplicas: count, tolerance: band },
+            { statusReplicas: count, tolerance: band, readiness },
             "wrapping",
           ),
         ),

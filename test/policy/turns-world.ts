@@ -5,7 +5,12 @@ import { milliOfText } from "../../lib/rules/model/quantity.ts";
 import { queryKey } from "../../lib/rules/model/query.ts";
 import { labelIndex } from "../../lib/rules/model/selector.ts";
 import type { AutoscalerSpec, DialectName } from "../../lib/rules/model/spec.ts";
-import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
+import {
+  type ControllerSettings,
+  DEFAULT_SETTINGS,
+  HPA_VERSIONS,
+  type HpaVersion,
+} from "../../lib/rules/model/spec-common.ts";
 import type { HpaMetric, Marks, MetricTarget } from "../../lib/rules/model/spec-hpa.ts";
 import type { NativeMetric, NativeSpec } from "../../lib/rules/model/spec-native.ts";
 import type { WatermarkSpec } from "../../lib/rules/model/spec-watermark.ts";
@@ -27,6 +32,7 @@ type Form = "external" | "resource" | "pods";
 
 interface Drawn {
   readonly dialect: DialectName;
+  readonly hpaVersion: HpaVersion;
   readonly form: Form;
   readonly measure: "Percent" | "Average" | "Total";
   readonly marks: boolean;
@@ -89,6 +95,7 @@ export const drawnOf = (dialect: DialectName): fc.Arbitrary<Drawn> =>
   fc
     .record({
       dialect: fc.constant(dialect),
+      hpaVersion: fc.constantFrom(...HPA_VERSIONS),
       form:
         dialect === "original"
           ? fc.constant<Form>("resource")
@@ -147,6 +154,12 @@ const hasSample = ({ state }: DrawnPod): boolean => state !== "silent";
 const podsOf = ({ pods }: Drawn): readonly Pod[] =>
   pods.flatMap((pod, at) => (isListed(pod) ? [podOf(pod, at)] : []));
 
+const settingsOf = ({ hpaVersion, tolerance }: Drawn): ControllerSettings => ({
+  ...DEFAULT_SETTINGS,
+  tolerance: tolerance.up,
+  hpaVersion,
+});
+
 /**
  * The input of a sync whose metric has a value: `steps` thousandths of a percent, or of the amount.
  * `undefined` where nothing can be measured.
@@ -164,7 +177,7 @@ export const inputAt = (drawn: Drawn, steps: bigint): DecideInput | undefined =>
   const jobs = podsQuery({ name: "jobs" }, "app=web");
   return decideInput({
     spec,
-    settings: { ...DEFAULT_SETTINGS, tolerance: drawn.tolerance.up },
+    settings: settingsOf(drawn),
     observation: observationOf({
       scale: scaleRead(drawn.current, { statusReplicas: drawn.status }),
       pods: podsOf(drawn),
@@ -273,7 +286,7 @@ const countedIn = (drawn: Drawn) => {
   );
   const groups = groupPods(measured, samples, drawn.form === "resource" ? "cpu" : "", {
     nowMs: NOON,
-    ...DEFAULT_SETTINGS,
+    ...settingsOf(drawn),
   });
   for (const name of [...groups.ignored, ...groups.unready]) samples.delete(name);
   const counted = drawn.pods.filter((pod, at) => isListed(pod) && samples.has(`web-${at}`));

@@ -40,6 +40,10 @@ export const groupOf = (apiVersion = ""): string | undefined => {
 export const HPA_VERSIONS = ["1.37", "1.38"] as const;
 export type HpaVersion = (typeof HPA_VERSIONS)[number];
 
+/** Whether what 1.38 mended decides (hpa.md 0.2). */
+export const isMended = ({ hpaVersion }: Pick<ControllerSettings, "hpaVersion">): boolean =>
+  hpaVersion === "1.38";
+
 /**
  * The settings of the HPA controller, per cluster (hpa.md 2.1). The names follow the flags of the
  * kube-controller-manager.

@@ -485,11 +485,16 @@ describe("decide()", () => {
         name: "external metric load(nil)",
         type: "External",
         kind: "measured",
-        value: "-9223372036854775808m",
+        value: "0",
         target: "1",
         proposal: 0,
       },
     ]);
+  });
+
+  it("says a total whole where no replica shares it, and beyond 32 bits what 1.37 makes of it", () => {
+    const none = scaleRead(1, { statusReplicas: 0 });
+    expect(decided({ scale: none, load: 7 }).metrics[0]).toMatchObject({ value: "7", proposal: 7 });
   });
 });
 

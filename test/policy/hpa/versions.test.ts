@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { HpaMetric, HpaSpec } from "../../../lib/rules/model/spec-hpa.ts";
+import type { HpaMetric, HpaSpec, ScalingRules } from "../../../lib/rules/model/spec-hpa.ts";
 import { DEFAULT_SETTINGS, type HpaVersion } from "../../../lib/rules/model/spec-common.ts";
 import { labelIndex } from "../../../lib/rules/model/selector.ts";
 import { decide } from "../../../lib/rules/policy/decide.ts";
 import { podsQuery } from "../../../lib/rules/sources/pods.ts";
 import { queryKey } from "../../../lib/rules/model/query.ts";
 import { observationOf, podUsage, readyPod, readyPods, scaleRead } from "../../observation.ts";
+import { limitRate } from "../../../lib/rules/policy/hpa/steps/limit.ts";
+import { measureMetric } from "../../../lib/rules/policy/shared/metrics/measure-metric.ts";
+import { objectQuery } from "../../../lib/rules/sources/object.ts";
+import { answersOf } from "../../answers.ts";
 import { decideInput } from "../applied-sync.ts";
 
 const RESOURCE: HpaMetric = {
@@ -84,5 +88,63 @@ describe("the HPA of a release", () => {
   it.each(["Failed", "Pending", "Unknown"])("%s pods are the same in both", (phase) => {
     for (const uses of [20n, 75n])
       expect(wanted(RESOURCE, uses, phase, "1.38")).toBe(wanted(RESOURCE, uses, phase, "1.37"));
+  });
+
+  it("a policy in percent beyond 32 bits stops the way up in 1.37, and not in 1.38", () => {
+    const rules = (policies: ScalingRules["policies"]): ScalingRules => ({
+      stabilizationWindowSeconds: 0,
+      selectPolicy: "Max",
+      policies,
+    });
+    const behavior = {
+      scaleUp: rules([{ type: "Percent", value: 2_000_000_000, periodSeconds: 15 }]),
+      scaleDown: rules([{ type: "Percent", value: 100, periodSeconds: 15 }]),
+    };
+    const limited = (hpaVersion: HpaVersion) =>
+      limitRate(
+        { current: 1_000, count: 3_000 },
+        { minReplicas: 1, maxReplicas: 5_000, behavior },
+        { scaleUps: [], scaleDowns: [] },
+        { nowMs: 0, settings: { hpaVersion } },
+      ).count;
+    expect(limited("1.37")).toBe(1_000);
+    expect(limited("1.38")).toBe(3_000);
+  });
+
+  it("an average of an object is called external in 1.37, and by its kind in 1.38", () => {
+    const metric: HpaMetric = {
+      type: "Object",
+      describedObject: { apiVersion: "v1", kind: "Service", name: "front" },
+      metric: { name: "rate" },
+      target: { type: "AverageValue", averageValueMilli: 10_000n },
+    };
+    const asked = objectQuery({ name: "rate" }, metric.describedObject, "shop");
+    const named = (hpaVersion: HpaVersion) =>
+      measureMetric(metric, {
+        namespace: "shop",
+        currentReplicas: 1,
+        statusReplicas: 1,
+        podSelector: [],
+        pods: [],
+        answers: answersOf({
+          custom: new Map(
+            asked
+              ? [
+                  [
+                    queryKey(asked),
+                    {
+                      kind: "answered",
+                      items: [{ describes: "front", milli: 40_000n, timestampMs: 0 }],
+                    } as const,
+                  ],
+                ]
+              : [],
+          ),
+        }),
+        tolerance: { up: 0.1, down: 0.1 },
+        readiness: { nowMs: 0, ...DEFAULT_SETTINGS, hpaVersion },
+      }).name;
+    expect(named("1.37")).toBe("external metric rate(nil)");
+    expect(named("1.38")).toBe("Service metric rate");
   });
 });

@@ -69,7 +69,7 @@ describe("a metric of the native rules", () => {
     expect(line).not.toContain(unsaid);
   });
 
-  it("is missing for an average use beyond 64 bits, and has a value for no use at all", () => {
+  it("has a value for an average use beyond 64 bits, and for no use at all; not as Kubernetes 1.37 counts", () => {
     const average = {
       metrics: [
         {
@@ -81,9 +81,11 @@ describe("a metric of the native rules", () => {
       ],
     };
     const seen = { replicas: 2, pods: [pod("web-0"), pod("web-1")] };
-    expect(
-      metricLine(average, { ...seen, usage: { "web-0": 2n ** 62n, "web-1": 2n ** 62n } }),
-    ).toBe(
+    const huge = { ...seen, usage: { "web-0": 2n ** 62n, "web-1": 2n ** 62n } };
+    expect(metricLine(average, huge)).toBe(
+      "metric cpu Resource 4611686018427387904m against 1, ratio 4611686018427388 gives 2147483647",
+    );
+    expect(metricLine({ ...average, pods: "asHpa" }, huge)).toBe(
       "metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers",
     );
     expect(metricLine(average, { ...seen, usage: { "web-0": 0n, "web-1": 0n } })).toBe(
@@ -161,24 +163,38 @@ describe("a metric of the native rules", () => {
   });
 
   it.each([
-    ["none of it is left in 64 bits", { use: 2n ** 62n, request: 1000n, replicas: 2 }],
+    [
+      "none of it is left in 64 bits",
+      { use: 2n ** 62n, request: 1000n, replicas: 2 },
+      "2147483647% against 30%, ratio 71582788.23333333 gives 143165577",
+    ],
     [
       "200 TB between 4 pods, of which 64 bits keep 15.5 TB",
       { use: 50n * 10n ** 15n, request: 60n * 10n ** 15n, replicas: 4 },
+      "83% against 30%, ratio 2.7666666666666666 gives 12",
     ],
     [
       "a gigabyte of one byte is more percent than 32 bits hold",
       { use: 10n ** 12n, request: 1000n, replicas: 1 },
+      "2147483647% against 30%, ratio 71582788.23333333 gives 71582789",
     ],
-    ["all that is asked for together is too much", { use: 1n, request: 2n ** 62n, replicas: 2 }],
-  ])("is missing for a percentage that cannot be computed: %s", (_, { use, request, replicas }) => {
-    const many = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
-    const usage = Object.fromEntries(many.map(({ name }) => [name, use]));
-    const line = metricLine(cpu("request"), { replicas, pods: many, usage });
-    expect(line).toBe(
-      "metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers",
-    );
-  });
+    [
+      "all that is asked for together is too much",
+      { use: 2n ** 61n, request: 2n ** 62n, replicas: 2 },
+      "50% against 30%, ratio 1.6666666666666667 gives 4",
+    ],
+  ])(
+    "has a percentage that Kubernetes 1.37 cannot compute: %s",
+    (_, { use, request, replicas }, line) => {
+      const many = Array.from({ length: replicas }, (_pod, at) => pod(`web-${at}`, { request }));
+      const usage = Object.fromEntries(many.map(({ name }) => [name, use]));
+      const seen = { replicas, pods: many, usage };
+      expect(metricLine(cpu("request"), seen)).toBe(`metric cpu Resource ${line}`);
+      expect(metricLine({ ...cpu("request"), pods: "asHpa" }, seen)).toBe(
+        "metric cpu Resource failed, UnusableValue: the value of cpu leaves the range of numbers",
+      );
+    },
+  );
 
   it("computes a percentage of at most 92 TB between 4 pods", () => {
     const many = Array.from({ length: 4 }, (_pod, at) =>

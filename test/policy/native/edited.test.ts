@@ -138,3 +138,28 @@ describe("an autoscaler that was not looked at for a while", () => {
     ).toEqual([5, 5, 5, 5, 5, 9]);
   });
 });
+
+describe("an autoscaler whose idle count is taken out of its spec", () => {
+  const rests = native({
+    minReplicas: 2,
+    idle: { afterSeconds: 0 },
+    metrics: [{ ...LOAD, activation: 0 }],
+  });
+  const plain = native({ minReplicas: 2, metrics: [LOAD] });
+
+  it("ends the rest that it made, and keeps a 0 that others make later", () => {
+    const atRest = later(rests, NEW_WINDOWS, 0, 0);
+    expect(atRest.count).toBe(0);
+    const awake = later(plain, atRest.windows, 0, 15, 0);
+    expect(awake).toMatchObject({
+      count: 2,
+      decision: { because: { reason: "BelowMinReplicas" } },
+    });
+    const seen = later(plain, awake.windows, 0, 30, 2);
+    const stopped = later(plain, seen.windows, 90, 45, 0);
+    expect(stopped).toMatchObject({
+      count: 0,
+      decision: { because: { reason: "ScalingDisabled" } },
+    });
+  });
+});

@@ -111,7 +111,7 @@ const utilizationOf = (
   );
   if (running.length === 0)
     return failure("no running pods returned by selector while calculating replica count");
-  const requests = requestsOf(running, "cpu", undefined);
+  const requests = requestsOf(running, { resource: "cpu" }, {});
   if ("message" in requests) return requests;
   let usageMilli = 0n;
   const usageByRequest = new Map<bigint, bigint>();

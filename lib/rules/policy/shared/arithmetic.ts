@@ -1,4 +1,4 @@
-import type { ControllerSettings } from "../../model/spec-common.ts";
+import { type ControllerSettings, isMended } from "../../model/spec-common.ts";
 import type { HpaSpec } from "../../model/spec-hpa.ts";
 import type { LimitFactor } from "../../model/spec-watermark.ts";
 
@@ -17,6 +17,13 @@ export const toI32 = (value: number): number => {
   const whole = Math.trunc(value);
   return whole >= MIN_I32 && whole <= MAX_I32 ? whole | 0 : MIN_I32;
 };
+
+/**
+ * A count, rounded up. Beyond 32 bits it becomes the smallest number, and since 1.38 the nearest
+ * one (hpa.md 0.2).
+ */
+export const ceilI32 = (value: number, version: Pick<ControllerSettings, "hpaVersion">): number =>
+  toI32(isMended(version) ? Math.min(Math.ceil(value), MAX_I32) : Math.ceil(value));
 
 /** double → 64-bit, by the same rule. */
 export const toI64 = (value: number): bigint => {

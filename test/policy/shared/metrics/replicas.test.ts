@@ -139,6 +139,9 @@ describe("saturatedTotal()", () => {
   });
 });
 
+const AS_137 = { nowMs: 0, cpuInitializationPeriodMs: 0, initialReadinessDelayMs: 0 };
+const AS_138 = { ...AS_137, hpaVersion: "1.38" } as const;
+
 describe("nonNegativeTotal()", () => {
   it.each<[string, readonly bigint[], bigint]>([
     ["adds up", [5n, -5n, 2n], 2n],
@@ -163,6 +166,7 @@ describe("totalReplicas()", () => {
       totalReplicas(total, 1000n, {
         currentReplicas: current,
         tolerance: BAND,
+        readiness: AS_137,
         pods: current === 0 ? [] : pods,
       }),
     ).toMatchObject({ replicas });
@@ -177,13 +181,18 @@ describe("totalReplicas()", () => {
       ...readyPods(1, 1n).map(({ ready: _, ...pod }) => pod),
     ];
     expect(
-      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: mixed }),
+      totalReplicas(2000n, 1000n, {
+        currentReplicas: 5,
+        tolerance: BAND,
+        readiness: AS_137,
+        pods: mixed,
+      }),
     ).toMatchObject({ replicas: 4 });
   });
 
   it("gives the total and the ratio with the proposal", () => {
     expect(
-      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods }),
+      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, readiness: AS_137, pods }),
     ).toStrictEqual({
       kind: "proposal",
       replicas: 6,
@@ -194,7 +203,12 @@ describe("totalReplicas()", () => {
 
   it("fails without a pod to scale from, outside the band", () => {
     expect(
-      totalReplicas(2000n, 1000n, { currentReplicas: 5, tolerance: BAND, pods: [] }),
+      totalReplicas(2000n, 1000n, {
+        currentReplicas: 5,
+        tolerance: BAND,
+        readiness: AS_137,
+        pods: [],
+      }),
     ).toStrictEqual({
       kind: "failure",
       message:
@@ -203,23 +217,33 @@ describe("totalReplicas()", () => {
   });
 
   it("stops at the largest count", () => {
-    expect(totalReplicas(MAX_I64, 1n, { currentReplicas: 5, tolerance: BAND, pods })).toMatchObject(
-      { replicas: MAX_I32 },
-    );
+    expect(
+      totalReplicas(MAX_I64, 1n, { currentReplicas: 5, tolerance: BAND, readiness: AS_137, pods }),
+    ).toMatchObject({ replicas: MAX_I32 });
   });
 });
 
 describe("perReplicaReplicas()", () => {
   it("keeps the status count inside the band, and shares the total among it, rounded up", () => {
     expect(
-      perReplicaReplicas(3100n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated"),
+      perReplicaReplicas(
+        3100n,
+        1000n,
+        { statusReplicas: 3, tolerance: BAND, readiness: AS_137 },
+        "saturated",
+      ),
     ).toMatchObject({
       kind: "proposal",
       replicas: 3,
       usageMilli: 1034n,
     });
     expect(
-      perReplicaReplicas(3301n, 1000n, { statusReplicas: 3, tolerance: BAND }, "saturated"),
+      perReplicaReplicas(
+        3301n,
+        1000n,
+        { statusReplicas: 3, tolerance: BAND, readiness: AS_137 },
+        "saturated",
+      ),
     ).toMatchObject({
       kind: "proposal",
       replicas: 4,
@@ -229,13 +253,23 @@ describe("perReplicaReplicas()", () => {
 
   it("saturates for External where Object falls out of range", () => {
     expect(
-      perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "saturated"),
+      perReplicaReplicas(
+        MAX_I64,
+        1n,
+        { statusReplicas: 1, tolerance: BAND, readiness: AS_137 },
+        "saturated",
+      ),
     ).toMatchObject({
       replicas: MAX_I32,
       usageMilli: MAX_I64,
     });
     expect(
-      perReplicaReplicas(MAX_I64, 1n, { statusReplicas: 1, tolerance: BAND }, "wrapping"),
+      perReplicaReplicas(
+        MAX_I64,
+        1n,
+        { statusReplicas: 1, tolerance: BAND, readiness: AS_137 },
+        "wrapping",
+      ),
     ).toMatchObject({
       replicas: -(2 ** 31),
       usageMilli: MIN_I64,
@@ -244,10 +278,33 @@ describe("perReplicaReplicas()", () => {
 
   it("asks for what the total wants when there are no replicas yet", () => {
     expect(
-      perReplicaReplicas(2500n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated"),
+      perReplicaReplicas(
+        2500n,
+        1000n,
+        { statusReplicas: 0, tolerance: BAND, readiness: AS_137 },
+        "saturated",
+      ),
     ).toMatchObject({ replicas: 3, usageMilli: MIN_I64 });
     expect(
-      perReplicaReplicas(0n, 1000n, { statusReplicas: 0, tolerance: BAND }, "saturated"),
+      perReplicaReplicas(
+        0n,
+        1000n,
+        { statusReplicas: 0, tolerance: BAND, readiness: AS_137 },
+        "saturated",
+      ),
     ).toMatchObject({ replicas: 0, usageMilli: MIN_I64 });
+  });
+
+  it("shares nothing among no replicas since 1.38, and stops at the largest count", () => {
+    const none = { statusReplicas: 0, tolerance: BAND, readiness: AS_138 };
+    const one = { ...none, statusReplicas: 1 };
+    expect(perReplicaReplicas(2500n, 1000n, none, "saturated")).toMatchObject({
+      replicas: 3,
+      usageMilli: 0n,
+    });
+    expect(perReplicaReplicas(MAX_I64, 1n, one, "wrapping")).toMatchObject({
+      replicas: MAX_I32,
+      usageMilli: MAX_I64,
+    });
   });
 });

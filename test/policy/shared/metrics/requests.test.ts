@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Container, MilliByResource, Pod } from "../../../../lib/rules/model/observation.ts";
+import type { HpaVersion } from "../../../../lib/rules/model/spec-common.ts";
 import { requestsOf } from "../../../../lib/rules/policy/shared/metrics/requests.ts";
 import { readyPod } from "../../../observation.ts";
 
@@ -12,8 +13,13 @@ const container = (name: string, requests: MilliByResource, restartable = false)
 const pod = (more: Partial<Pod>): Pod =>
   readyPod("web-1", 0n, { containers: [container("app", { cpu: 100n })], ...more });
 
-const of = (more: Partial<Pod>, resource = "cpu", name?: string): bigint | string => {
-  const requests = requestsOf([pod(more)], resource, name);
+const of = (
+  more: Partial<Pod>,
+  resource = "cpu",
+  container?: string,
+  hpaVersion: HpaVersion = "1.37",
+): bigint | string => {
+  const requests = requestsOf([pod(more)], { resource, container }, { hpaVersion });
   return "message" in requests ? requests.message : (requests.get("web-1") ?? "none");
 };
 
@@ -153,9 +159,29 @@ describe("requestsOf() a pod", () => {
       readyPod("b", 0n, { containers: [container("x", {})] }),
       readyPod("c", 0n, { containers: [container("y", {})] }),
     ];
-    expect(requestsOf(pods, "cpu", undefined)).toEqual({
+    expect(requestsOf(pods, { resource: "cpu" }, {})).toEqual({
       kind: "failure",
       message: "missing request for cpu in container x of Pod b",
     });
+  });
+
+  it("leaves out the overhead since 1.38, and fails where there was nothing else", () => {
+    const overhead = { cpu: 5n, memory: 9n };
+    const more = { podRequests: { cpu: 700n }, containers: [container("app", {})], overhead };
+    expect(of(more, "cpu", undefined, "1.38")).toBe(700n);
+    expect(of(more, "memory", undefined, "1.38")).toBe(
+      "missing pod-level request for memory in Pod web-1",
+    );
+  });
+
+  it("names a sidecar before a container since 1.38", () => {
+    const more = {
+      containers: [container("app", {})],
+      initContainers: [container("proxy", {}, true)],
+    };
+    expect(of(more)).toBe("missing request for cpu in container app of Pod web-1");
+    expect(of(more, "cpu", undefined, "1.38")).toBe(
+      "missing request for cpu in container proxy of Pod web-1",
+    );
   });
 });

@@ -1,5 +1,8 @@
 import type { Because, Decision, GaugeWrite } from "../../../model/decision.ts";
 import type { Windows } from "../../../model/windows.ts";
+import { MAX_I64 } from "../../../model/quantity-parse.ts";
+import { isMended } from "../../../model/spec-common.ts";
+import type { Measured } from "../../shared/metrics/measurement.ts";
 import type { SeenBehind } from "../../shared/metrics/details.ts";
 import { reasonOf } from "../../shared/scale-sentence.ts";
 import { runSteps } from "../../shared/steps.ts";
@@ -48,7 +51,7 @@ const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Dec
       ...decided,
       windows: windowsOf(sync, {}),
     };
-  const because = ending?.because ?? withPodsThere(reasonOf(sync, metrics, REASONS), sync);
+  const because = ending?.because ?? withArithmetic(reasonOf(sync, metrics, REASONS), sync);
   if (count === current)
     return {
       kind: "hold",
@@ -61,17 +64,36 @@ const conclude = (sync: HpaSync, gauges: readonly GaugeWrite[] | undefined): Dec
 };
 
 /**
- * Says of a count that comes from the pods that are there where it does, since the value then is no
- * reason for it: "load 9455m of 10 asks for 11" (hpa.md 3.7).
+ * Says of a count that its value is no reason for where it comes from: "load 9455m of 10 asks for
+ * 11", "load 30 of 60 asks for 5" of one pod, "load 30M of 100m asks for -2147483648".
  */
-const withPodsThere = (because: Because, sync: HpaSync): Because => {
-  const { current, count, statusReplicas, steps, measurements } = sync;
-  if (count === current || statusReplicas === current) return because;
+const withArithmetic = (because: Because, sync: HpaSync): Because => {
+  const { current, count, steps, measurements } = sync;
+  if (count === current) return because;
   const wanted = steps.find(({ step }) => step === "propose")?.after;
-  const decides = measurements.find((one) => one.kind === "measured" && one.proposal === wanted);
-  if (decides?.kind !== "measured" || !decides.inside) return because;
-  const there = `within its tolerance an average takes the ${statusReplicas} pods of the status for the count, and the scale asks for ${current}`;
-  return { ...because, message: `${because.message}; ${there}` };
+  const measured = measurements.filter((one) => one.kind === "measured");
+  // A negative proposal never leads: together with none it is 0.
+  const decides = measured.find(({ proposal }) => proposal === wanted) ?? measured[0];
+  const words = decides && arithmeticOf(decides, sync);
+  return words === undefined ? because : { ...because, message: `${because.message}; ${words}` };
+};
+
+const arithmeticOf = (
+  { inside, overflowed, proposal, ratio, usageMilli }: Measured,
+  { current, statusReplicas, input: { settings } }: HpaSync,
+): string | undefined => {
+  // hpa.md 3.7.
+  if (inside)
+    return statusReplicas === current
+      ? undefined
+      : `within its tolerance an average takes the ${statusReplicas} pods of the status for the count, and the scale asks for ${current}`;
+  const isCut = overflowed && usageMilli !== MAX_I64;
+  if (!isMended(settings) && (isCut || (proposal < 0 && ratio > 1)))
+    return "Kubernetes 1.37 wraps what is beyond 64 bits in a sum and beyond 32 bits in a count, and 1.38 does not";
+  // hpa.md 3.3 and 3.6.
+  return (ratio < 1 && proposal > current) || (ratio > 1 && proposal < current)
+    ? `value ÷ target is multiplied by the pods that are ready, and not by the count of ${current}`
+    : undefined;
 };
 
 /** desiredReplicas keeps its value until a write has succeeded (hpa.md 2.9). */

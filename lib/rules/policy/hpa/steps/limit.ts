@@ -1,5 +1,6 @@
+import type { ControllerSettings } from "../../../model/spec-common.ts";
 import type { Behavior, HpaSpec, ScalingRules } from "../../../model/spec-hpa.ts";
-import { addI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
+import { addI32, ceilI32, MAX_I32, MIN_I32, toI32 } from "../../shared/arithmetic.ts";
 import {
   countedEvents,
   type DecisionTimes,
@@ -42,6 +43,11 @@ export const limit: HpaStep = (sync) => {
   };
 };
 
+/** When, and by the rules of which release. */
+interface LimitTimes extends DecisionTimes {
+  readonly settings?: Pick<ControllerSettings, "hpaVersion">;
+}
+
 type Bounds = Pick<HpaSpec, "minReplicas" | "maxReplicas">;
 
 /** hpa.md 3.8.2: min first, then the smaller of max and twice the current count. */
@@ -64,7 +70,7 @@ export const limitRate = (
   { current, count }: { readonly current: number; readonly count: number },
   { minReplicas, maxReplicas, behavior }: Bounds & { readonly behavior: Behavior },
   memory: Events,
-  times: DecisionTimes,
+  times: LimitTimes,
 ): Limited => {
   if (count > current) {
     const fastest = Math.max(current, upLimit(current, behavior.scaleUp, memory, times));
@@ -93,13 +99,15 @@ export const upLimit = (
   current: number,
   { selectPolicy, policies, countedChanges }: ScalingRules,
   recorded: Events,
-  times: DecisionTimes,
+  times: LimitTimes,
 ): number => {
   if (selectPolicy === "Disabled") return current;
   const events = countedEvents("scaleUp", countedChanges, recorded);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
     const start = startForUp(current, periodSeconds * SECOND_MS, events, times);
-    return type === "Pods" ? addI32(start, value) : toI32(Math.ceil(start * (1 + value / 100)));
+    return type === "Pods"
+      ? addI32(start, value)
+      : ceilI32(start * (1 + value / 100), times.settings ?? {});
   });
   return selectPolicy === "Min" ? Math.min(MAX_I32, ...allowed) : Math.max(MIN_I32, ...allowed);
 };

@@ -46,8 +46,8 @@ const ONLY_SHRINKS = { up: Number.POSITIVE_INFINITY, down: 0 };
 
 /**
  * One metric: against its target with the tolerances, or against the high mark upwards and the low
- * mark downwards. The arithmetic follows hpa.md 3; what overflows there is a value that cannot be
- * read here, because it would shrink the workload.
+ * mark downwards. The arithmetic follows hpa.md 3; what overflows there (in 1.37, with
+ * `pods: asHpa`) is a value that cannot be read here, because it would shrink the workload.
  */
 export const measureNative = (metric: NativeMetric, whole: MetricContext): CountReading => {
   const { band } = metric;

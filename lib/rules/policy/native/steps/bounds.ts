@@ -1,3 +1,4 @@
+import { REST } from "./idle.ts";
 import { stepped, withCondition } from "../../shared/steps.ts";
 import { scalingActive, scalingLimited } from "./sentences.ts";
 import type { NativeStep, NativeSync } from "./sync.ts";
@@ -11,7 +12,9 @@ export const bounds: NativeStep = (sync) => {
   const { current } = sync;
   if (current > maxReplicas) return toBound(sync, maxReplicas, "AboveMaxReplicas");
   if (current >= minReplicas || current === idle?.replicas) return sync;
-  if (current > 0 || idle) return toBound(sync, minReplicas, "BelowMinReplicas");
+  // A rest of these rules is no stop: it ends with the idle count in the spec.
+  const rested = sync.conditions.some(({ type }) => type === REST);
+  if (current > 0 || idle || rested) return toBound(sync, minReplicas, "BelowMinReplicas");
   const report = scalingActive(
     "False",
     "ScalingDisabled",

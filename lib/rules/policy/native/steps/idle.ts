@@ -59,8 +59,9 @@ export const IDLE_RULES: readonly Rule[] = [
   },
 ];
 
-const IDLE = "Idle";
-const seenAs = conditionOf(IDLE);
+/** The condition that says whether a workload with an idle count is in use. */
+export const REST = "Idle";
+const seenAs = conditionOf(REST);
 
 type Use = "used" | "idle" | "unknown";
 
@@ -103,7 +104,7 @@ export const idle: NativeStep = (sync) => {
     if (!alarm) return asleep(seen, use);
     return spec.scaleUp.selectPolicy === "Disabled" ? kept(seen, alarm) : awake(seen, alarm);
   }
-  const lasting = lastingOf(seen.conditions, IDLE, spec.idle.afterSeconds);
+  const lasting = lastingOf(seen.conditions, REST, spec.idle.afterSeconds);
   if (!lasting || nowMs < lasting.untilMs) return seen;
   const trigger = `no metric was above its activation threshold for ${spec.idle.afterSeconds} s`;
   const conditions = withCondition(seen, scalingActive("True", "ValidMetricFound", trigger));
@@ -111,8 +112,8 @@ export const idle: NativeStep = (sync) => {
 };
 
 const withoutRest = (sync: NativeSync): NativeSync =>
-  sync.conditions.some(({ type }) => type === IDLE)
-    ? { ...sync, conditions: sync.conditions.filter(({ type }) => type !== IDLE) }
+  sync.conditions.some(({ type }) => type === REST)
+    ? { ...sync, conditions: sync.conditions.filter(({ type }) => type !== REST) }
     : sync;
 
 const useOf = (sync: NativeSync): Use => {
@@ -198,9 +199,9 @@ export const IDLE_WINDOW: StepWindow = {
           timers: timerState(
             "Out of use",
             rest.afterSeconds,
-            lastingOf(status.conditions, IDLE, rest.afterSeconds),
+            lastingOf(status.conditions, REST, rest.afterSeconds),
           ),
         }
       : {},
-  timesBy: (type) => type === IDLE,
+  timesBy: (type) => type === REST,
 };

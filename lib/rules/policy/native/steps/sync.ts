@@ -1,6 +1,7 @@
 import type { Because } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import type { Selector } from "../../../model/selector.ts";
+import { HPA_VERSIONS, type HpaVersion } from "../../../model/spec-common.ts";
 import type { NativeRules, NativeSpec } from "../../../model/spec-native.ts";
 import type { RecommendationRun, Windows } from "../../../model/windows.ts";
 import type { RulesInput } from "../../dialect.ts";
@@ -95,6 +96,10 @@ export const contextOf = (sync: NativeSync): MetricContext => {
     : context;
 };
 
+/** Own rules have what Kubernetes has mended, whatever release the cluster is of (hpa.md 0.2). */
+const releaseOf = ({ spec, settings }: NativeInput): HpaVersion =>
+  spec.pods === "asHpa" ? (settings.hpaVersion ?? HPA_VERSIONS[0]) : "1.38";
+
 const contextWithoutInputs = ({
   input,
   current,
@@ -111,7 +116,7 @@ const contextWithoutInputs = ({
     podSelector: selector,
     answers: known.answers,
     tolerance: { up: input.settings.tolerance, down: input.settings.tolerance },
-    readiness: { ...input.settings, nowMs: input.nowMs },
+    readiness: { ...input.settings, hpaVersion: releaseOf(input), nowMs: input.nowMs },
   };
   const { pods: counting, own } = countingPods(input.spec, pods, current);
   return own ? { ...context, pods: counting, own } : { ...context, pods: counting };

@@ -1,4 +1,5 @@
 import type { HpaMetric } from "../../../model/spec-hpa.ts";
+import { isMended } from "../../../model/spec-common.ts";
 import type {
   Assumed,
   Measurement,
@@ -263,8 +264,8 @@ const objectByReplica = (
   targetMilli: bigint,
   context: MetricContext,
 ): Measurement => {
-  // The controller's own wording: it calls this one external.
-  const name = `external metric ${metric.metric.name}(${printSelector(metric.metric.selector)})`;
+  // The controller's own wording: before 1.38 it calls this one external.
+  const name = isMended(context.readiness) ? OBJECT.nameOf(metric) : externalName(metric);
   const found = OBJECT.samples(metric, context);
   if ("message" in found)
     return failedObject(name, found.message, `failed to get ${metric.metric.name} object metric: `);
@@ -274,8 +275,19 @@ const objectByReplica = (
     "averageValue",
     targetMilli,
   );
-  return { ...shown, ...sharedCurve(found[0], targetMilli, context, "wrapping") };
+  return {
+    ...shown,
+    ...unshared(found[0], context),
+    ...sharedCurve(found[0], targetMilli, context, "wrapping"),
+  };
 };
+
+/** Where no replica shares a total, people see it whole; the status has the controller's number. */
+const unshared = (
+  totalMilli: bigint,
+  { statusReplicas }: MetricContext,
+): Pick<Measured, "value"> | undefined =>
+  statusReplicas === 0 ? { value: decimalText(totalMilli) } : undefined;
 
 /** What an amount was measured as: `shown` makes the metric's status of its current value. */
 const measuredTotal = (
@@ -339,6 +351,7 @@ const externalByReplica = (
   const outcome = perReplicaReplicas(totalMilli, targetMilli, context, "saturated");
   const shown = {
     ...measuredTotal(external(metric), outcome, "averageValue", targetMilli),
+    ...unshared(totalMilli, context),
     ...sharedCurve(totalMilli, targetMilli, context, "saturated"),
   };
   return totalMilli === MAX_I64 ? { ...shown, overflowed: true } : shown;
@@ -364,7 +377,7 @@ const externalByTotal = (
   };
 };
 
-const externalName = ({ metric }: ExternalMetric): string =>
+const externalName = ({ metric }: ExternalMetric | ObjectMetric): string =>
   `external metric ${metric.name}(${printSelector(metric.selector)})`;
 
 const external = (metric: ExternalMetric): Parameters<typeof measuredTotal>[0] => ({

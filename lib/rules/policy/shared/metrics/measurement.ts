@@ -1,7 +1,7 @@
 import type { AssumedValue } from "../../../model/decision.ts";
 import type { Pod } from "../../../model/observation.ts";
 import { decimalText } from "../../../model/quantity.ts";
-import type { ControllerSettings } from "../../../model/spec-common.ts";
+import { type ControllerSettings, isMended } from "../../../model/spec-common.ts";
 import type { Marks } from "../../../model/spec-hpa.ts";
 import type { MetricStatus } from "../../../model/windows.ts";
 import type { SampleContext, PodSamples, PodSample } from "../../../sources/source.ts";
@@ -175,8 +175,8 @@ export const groupPods = (
 };
 
 /** Before 1.38 a pod that ended well counts as one that runs (hpa.md 0.2). */
-const hasEnded = ({ phase }: Pod, { hpaVersion }: Readiness): boolean =>
-  phase === "Failed" || (phase === "Succeeded" && hpaVersion === "1.38");
+const hasEnded = ({ phase }: Pod, readiness: Readiness): boolean =>
+  phase === "Failed" || (phase === "Succeeded" && isMended(readiness));
 
 /**
  * Rules 4 to 6: start-up CPU says nothing about load. A pod that was ready long after its start and

@@ -1,6 +1,7 @@
 import { type Failure, failure, type PodSamples } from "../../../sources/source.ts";
 import type { Pod } from "../../../model/observation.ts";
-import { isInside, toI32, wrapI32, wrapI64 } from "../arithmetic.ts";
+import { ceilI32, isInside, MAX_I32, MIN_I32, wrapI32, wrapI64 } from "../arithmetic.ts";
+import { isMended } from "../../../model/spec-common.ts";
 import { bendsAround, ceilDivided, type Corrected, type Curve, floorDivided } from "./curve.ts";
 import {
   groupPods,
@@ -77,14 +78,19 @@ export const utilizationReplicas = (
 ): PerPodProposal | Failure => {
   const groups = prepare(input);
   if ("message" in groups) return groups;
-  const requests = requestsOf(measuredPods(input), input.resource, container);
+  const requests = requestsOf(
+    measuredPods(input),
+    { resource: input.resource, container },
+    input.readiness,
+  );
   if ("message" in requests) return requests;
   // A pod that reports nothing is taken to use all that it requests, or all of a target above that:
   // shrinking must not come from silence.
   const assumedPercent = Math.max(100, targetPercent);
   return proposeFor(input, groups, {
     requests,
-    ratioOf: (sums) => utilizationRatio(sums, targetPercent),
+    ratioOf: (sums) =>
+      (isMended(input.readiness) ? exactUtilizationRatio : utilizationRatio)(sums, targetPercent),
     assumedWhenShrinking: (pod) =>
       wrapI64((requests.get(pod) ?? 0n) * BigInt(assumedPercent)) / 100n,
     assumedAs: `${assumedPercent}%`,
@@ -101,7 +107,7 @@ export const averageReplicas = (
   const groups = prepare(input);
   if ("message" in groups) return groups;
   return proposeFor(input, groups, {
-    ratioOf: (sums) => averageRatio(sums, targetMilli),
+    ratioOf: (sums) => averageRatio(sums, targetMilli, isMended(input.readiness)),
     assumedWhenShrinking: () => targetMilli,
     assumedAs: "the target",
     steps: ({ samples }) => ({ over: BigInt(samples), under: 1n }),
@@ -221,7 +227,7 @@ const proposer =
       return withAssumed(input, assuming, measure, { sums, first });
     const replicas = isInside(first.ratio, input.tolerance)
       ? input.currentReplicas
-      : toI32(Math.ceil(first.ratio * sharedBy(input, groups.ready, first.ratio)));
+      : ceilI32(first.ratio * sharedBy(input, groups.ready, first.ratio), input.readiness);
     return { ...first, kind: "proposal", replicas };
   };
 
@@ -279,11 +285,13 @@ const dampened = (input: PerPodInput, before: number, after: number, samples: nu
   const { currentReplicas, tolerance } = input;
   const turned = (before < 1 && after > 1) || (before > 1 && after < 1);
   if (isInside(after, tolerance) || turned) return currentReplicas;
-  const replicas = toI32(Math.ceil(after * sharedBy(input, samples, after)));
+  const replicas = ceilI32(after * sharedBy(input, samples, after), input.readiness);
   const crossed =
     (after < 1 && replicas > currentReplicas) || (after > 1 && replicas < currentReplicas);
   return crossed ? currentReplicas : replicas;
 };
+
+const NO_KNOWN_PODS = "no metrics returned matched known pods";
 
 /** Whole percent, cut off before the ratio is formed (hpa.md 3.3). */
 const utilizationRatio = (
@@ -291,7 +299,7 @@ const utilizationRatio = (
   targetPercent: number,
 ): Ratio | Failure => {
   const requestedTotal = wrapI64(requested);
-  if (requestedTotal === 0n) return failure("no metrics returned matched known pods");
+  if (requestedTotal === 0n) return failure(NO_KNOWN_PODS);
   const usedTotal = wrapI64(used);
   const percent = wrapI64(usedTotal * 100n) / requestedTotal;
   const utilization = wrapI32(percent);
@@ -307,13 +315,29 @@ const utilizationRatio = (
   };
 };
 
+/** Since 1.38 the sums are exact, and the percentage stops at 32 bits (hpa.md 0.2). */
+const exactUtilizationRatio = (
+  { usedMilli, requestedMilli, requesting }: Sums,
+  targetPercent: number,
+): Ratio | Failure => {
+  if (requestedMilli === 0n) return failure(NO_KNOWN_PODS);
+  const percent = Number((usedMilli * 100n) / requestedMilli);
+  const utilization = Math.max(MIN_I32, Math.min(percent, MAX_I32));
+  return {
+    ratio: utilization / targetPercent,
+    utilization,
+    usageMilli: usedMilli / BigInt(requesting),
+  };
+};
+
 /** The mean is over all samples, also samples of pods that are not listed (hpa.md 3.4). */
-const averageRatio = ({ usedMilli, samples }: Sums, targetMilli: bigint): Ratio => {
-  const usageMilli = wrapI64(usedMilli) / BigInt(samples);
+const averageRatio = ({ usedMilli, samples }: Sums, targetMilli: bigint, exact: boolean): Ratio => {
+  const total = exact ? usedMilli : wrapI64(usedMilli);
+  const usageMilli = total / BigInt(samples);
   return {
     ratio: Number(usageMilli) / Number(targetMilli),
     usageMilli,
-    ...overflowOf(wrapI64(usedMilli) !== usedMilli),
+    ...overflowOf(total !== usedMilli),
   };
 };
 

@@ -1,6 +1,7 @@
 import type { Pod } from "../../../model/observation.ts";
 import { type Failure, failure } from "../../../sources/source.ts";
-import { toI32, wrapI64, BEYOND_I64, MAX_I32, toI64, isInside } from "../arithmetic.ts";
+import { BEYOND_I64, ceilI32, isInside, MAX_I32, toI64, wrapI64 } from "../arithmetic.ts";
+import { isMended } from "../../../model/spec-common.ts";
 import { bendsAround, ceilDivided, type Curve, floorDivided } from "./curve.ts";
 import type { MetricContext, Proposal } from "./measurement.ts";
 import { MAX_I64 } from "../../../model/quantity-parse.ts";
@@ -17,7 +18,8 @@ export const totalReplicas = (
     tolerance,
     pods,
     own,
-  }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods" | "own">,
+    readiness,
+  }: Pick<MetricContext, "currentReplicas" | "tolerance" | "pods" | "own" | "readiness">,
 ): Proposal | Failure => {
   const ratio = Number(totalMilli) / Number(targetMilli);
   const proposal = (replicas: number): Proposal => ({
@@ -26,7 +28,7 @@ export const totalReplicas = (
     usageMilli: totalMilli,
     ratio,
   });
-  if (currentReplicas === 0) return proposal(toI32(Math.ceil(ratio)));
+  if (currentReplicas === 0) return proposal(ceilI32(ratio, readiness));
   if (isInside(ratio, tolerance)) return proposal(currentReplicas);
   if (pods.length === 0)
     return failure(
@@ -36,7 +38,7 @@ export const totalReplicas = (
   // A surge raises no count (per-pod.ts).
   const most = own && ratio > 1 ? Math.max(1, own.wanted) : ready;
   const replicas = ratio * Math.min(ready, most);
-  return proposal(replicas > MAX_I32 ? MAX_I32 : toI32(Math.ceil(replicas)));
+  return proposal(replicas > MAX_I32 ? MAX_I32 : ceilI32(replicas, readiness));
 };
 
 /** Pods that are being deleted count as long as they are ready (hpa.md 3.6). */
@@ -45,25 +47,31 @@ const readyPods = (pods: readonly Pod[]): number =>
 
 /**
  * hpa.md 3.7: the value shared by the replicas that the scale's status counts; pods are never
- * looked at. External values are saturated where they leave 32 and 64 bits, metrics of Object wrap.
+ * looked at. External values are saturated where they leave 32 and 64 bits; metrics of Object wrap
+ * before 1.38. Since 1.38 no replicas share nothing.
  */
 export const perReplicaReplicas = (
   totalMilli: bigint,
   targetMilli: bigint,
-  { statusReplicas, tolerance }: Pick<MetricContext, "statusReplicas" | "tolerance">,
+  {
+    statusReplicas,
+    tolerance,
+    readiness,
+  }: Pick<MetricContext, "statusReplicas" | "tolerance" | "readiness">,
   overflow: "saturated" | "wrapping",
 ): Proposal => {
-  const saturate = overflow === "saturated";
+  const mended = isMended(readiness);
+  const saturate = mended || overflow === "saturated";
   const total = Number(totalMilli);
   const ratio = total / (Number(targetMilli) * statusReplicas);
-  const usageMilli =
-    saturate && total >= BEYOND_I64 ? MAX_I64 : toI64(Math.ceil(total / statusReplicas));
+  const shared = mended && statusReplicas === 0 ? 0n : toI64(Math.ceil(total / statusReplicas));
+  const usageMilli = saturate && total >= BEYOND_I64 ? MAX_I64 : shared;
   if (isInside(ratio, tolerance))
     return { kind: "proposal", replicas: statusReplicas, usageMilli, ratio, inside: true };
   const wanted = Math.ceil(total / Number(targetMilli));
   return {
     kind: "proposal",
-    replicas: saturate && wanted > MAX_I32 ? MAX_I32 : toI32(wanted),
+    replicas: saturate && wanted > MAX_I32 ? MAX_I32 : ceilI32(wanted, readiness),
     usageMilli,
     ratio,
   };

@@ -1,4 +1,5 @@
 import type { Container, MilliByResource, Pod } from "../../../model/observation.ts";
+import { type ControllerSettings, isMended } from "../../../model/spec-common.ts";
 import { wrapI64 } from "../arithmetic.ts";
 import { type Failure, failure } from "../../../sources/source.ts";
 
@@ -11,14 +12,14 @@ export type Requests = ReadonlyMap<string, bigint>;
  */
 export const requestsOf = (
   pods: readonly Pod[],
-  resource: string,
-  container: string | undefined,
+  { resource, container }: { readonly resource: string; readonly container?: string | undefined },
+  version: Version,
 ): Requests | Failure => {
   const requests = new Map<string, bigint>();
   for (const pod of pods) {
     const request =
       container === undefined
-        ? podRequest(pod, resource)
+        ? podRequest(pod, resource, version)
         : containerRequest(pod, resource, container);
     if (typeof request !== "bigint") return request;
     requests.set(pod.name, request);
@@ -26,11 +27,13 @@ export const requestsOf = (
   return requests;
 };
 
-const podRequest = (pod: Pod, resource: string): bigint | Failure => {
+type Version = Pick<ControllerSettings, "hpaVersion">;
+
+const podRequest = (pod: Pod, resource: string, version: Version): bigint | Failure => {
   if (pod.podRequests && Object.keys(pod.podRequests).some(isPodLevelResource))
-    return podLevelRequest(pod, pod.podRequests, resource);
+    return podLevelRequest(pod, { resource, requests: pod.podRequests }, version);
   let total = 0n;
-  for (const container of runningContainers(pod)) {
+  for (const container of inOrder(pod, version)) {
     const request = container.requests[resource];
     if (request === undefined) return missingRequest(pod, container.name, resource);
     total += request;
@@ -47,6 +50,14 @@ const containerRequest = (pod: Pod, resource: string, name: string): bigint | Fa
 const missingRequest = (pod: Pod, container: string, resource: string): Failure =>
   failure(`missing request for ${resource} in container ${container} of Pod ${pod.name}`);
 
+/** The first one without a request is named: since 1.38 init containers are looked at first. */
+const inOrder = (pod: Pod, version: Version): readonly Container[] => {
+  const running = runningContainers(pod);
+  if (!isMended(version)) return running;
+  const { length } = pod.containers;
+  return [...running.slice(length), ...running.slice(0, length)];
+};
+
 /** Containers and those init containers that keep running beside them. */
 const runningContainers = ({ containers, initContainers }: Pod): readonly Container[] =>
   initContainers.length === 0
@@ -56,15 +67,18 @@ const runningContainers = ({ containers, initContainers }: Pod): readonly Contai
 const isPodLevelResource = (resource: string): boolean =>
   resource === "cpu" || resource === "memory" || resource.startsWith("hugepages-");
 
-/** The pod's own request wins over what its containers add up to; overhead comes on top. */
+/**
+ * The pod's own request wins over what its containers add up to. Overhead comes on top before 1.38:
+ * no container uses it, so that it belongs to no share of what they use.
+ */
 const podLevelRequest = (
   pod: Pod,
-  podRequests: MilliByResource,
-  resource: string,
+  { resource, requests }: { readonly resource: string; readonly requests: MilliByResource },
+  version: Version,
 ): bigint | Failure => {
-  const own = isPodLevelResource(resource) ? podRequests[resource] : undefined;
+  const own = isPodLevelResource(resource) ? requests[resource] : undefined;
   const request = own ?? aggregateRequest(pod, resource);
-  const overhead = pod.overhead[resource];
+  const overhead = isMended(version) ? undefined : pod.overhead[resource];
   if (request === undefined && overhead === undefined)
     return failure(`missing pod-level request for ${resource} in Pod ${pod.name}`);
   return wrapI64((request ?? 0n) + (overhead ?? 0n));
