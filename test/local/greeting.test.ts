@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { folderLayout } from "../../lib/embedded/layout.ts";
 import { type GreetingInput, greetingLines } from "../../lib/embedded/run/greeting.ts";
+import { deploymentsOf } from "../../lib/embedded/run/manifest-files.ts";
 import { NOON } from "../noon.ts";
 
 const CPU = "{ type: cpu, metricType: Utilization, metadata: { value: '60' } }";
@@ -31,7 +32,7 @@ const notesOf = (text: string, beside: "keda" | "hpa"): readonly string[] => {
     seriesUrl: "",
     pageUrl: "",
   } as unknown as GreetingInput;
-  return greetingLines(input).filter((line) => line.startsWith("note:"));
+  return greetingLines(input).filter((line) => /^(?:note:|of the workloads)/.test(line));
 };
 
 it("A run beside the stand-in of KEDA says which triggers it does not serve", () => {
@@ -42,4 +43,22 @@ it("A run beside the stand-in of KEDA says which triggers it does not serve", ()
   expect(notesOf(scaledObject(CPU, CRON), "hpa")).not.toContainEqual(
     expect.stringContaining("stand-in of KEDA"),
   );
+});
+
+it("A ScaledObject with only cron cannot be simulated, and the reason names what is served", () => {
+  const file = { file: "orders.yaml", text: scaledObject(CRON) };
+  expect(() => deploymentsOf([file], { beside: "keda" })).toThrow(
+    'Cannot simulate the ScaledObject of "orders.yaml": spec.triggers[0] (cron): the stand-in of KEDA does not serve such a trigger; it serves cpu, memory, prometheus',
+  );
+});
+
+it("A run says of which workloads it takes the count", () => {
+  const text = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: shop }
+spec: { replicas: 7 }
+`;
+  expect(notesOf(text, "hpa")).toEqual([
+    "of the workloads in the files the run takes spec.replicas: Deployment/shop/web 7",
+  ]);
 });

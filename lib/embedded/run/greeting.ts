@@ -7,6 +7,7 @@ import { passedOverText } from "../../rules/manifest/errors.ts";
 import { asObject, asText } from "../../rules/model/json.ts";
 import { unservedTriggers } from "./keda-stand-in.ts";
 import { isScaledObject, otherKindsBeside } from "./manifest-files.ts";
+import { replicasInFiles } from "./workload-files.ts";
 import type { Applied } from "../../answers/views/autoscaler.ts";
 import { durationText, speedText } from "../view/plain-view.ts";
 import type { Unfinished } from "./recover.ts";
@@ -48,8 +49,19 @@ const passedOverLines = ({ setup: { identity, manifests } }: GreetingInput): rea
   const counts = others.counts();
   return [
     ...(counts.length > 0 ? [passedOverText(counts)] : []),
+    ...(identity.kind === "simulated" ? countsText(replicasInFiles(manifests)) : []),
     ...(beside === "keda" ? read.flatMap(({ document }) => unservedText(document)) : []),
   ];
+};
+
+const COUNTS_SHOWN = 5;
+
+/** What the run takes of the workloads in the files: the count that each begins with. */
+const countsText = (counts: ReadonlyMap<string, number>): readonly string[] => {
+  if (counts.size === 0) return [];
+  const shown = [...counts].slice(0, COUNTS_SHOWN).map(([key, count]) => `${key} ${count}`);
+  const more = counts.size > COUNTS_SHOWN ? ` and ${counts.size - COUNTS_SHOWN} more` : "";
+  return [`of the workloads in the files the run takes spec.replicas: ${shown.join(", ")}${more}`];
 };
 
 /** KEDA would keep a count at these times, which the stand-in does not. */

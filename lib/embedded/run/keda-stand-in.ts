@@ -1,4 +1,4 @@
-import { asList, asObject, type Json } from "../../rules/model/json.ts";
+import { asList, asObject, asText, type Json } from "../../rules/model/json.ts";
 import type { TargetRef } from "../../rules/model/spec-common.ts";
 import type { KubeApi } from "../cluster/api.ts";
 import { type KeptKind, HPA_KIND, SCALED_OBJECT_KIND } from "../cluster/objects/custom-objects.ts";
@@ -104,17 +104,22 @@ const TARGETS: Readonly<Record<string, readonly [field: string, otherwise?: stri
  * no HPA at all: times. The HPA then has the other triggers only.
  */
 export const unservedTriggers = (raw: Json): readonly string[] =>
-  asList(asObject(raw["spec"])["triggers"]).flatMap((trigger, index) =>
-    asObject(trigger)["type"] === "cron" ? [`triggers[${index}] (cron)`] : [],
+  triggersOf(raw).flatMap(({ type }, index) =>
+    type === "cron" ? [`triggers[${index}] (cron)`] : [],
   );
+
+const triggersOf = (raw: Json): readonly Json[] =>
+  asList(asObject(raw["spec"])["triggers"]).map(asObject);
+
+/** The triggers that the HPA of the stand-in can have. */
+const SERVED: ReadonlySet<string> = new Set(["cpu", "memory", ...Object.keys(TARGETS)]);
 
 /**
  * The external metrics that KEDA serves for the triggers: `s0-prometheus`, selected by the name of
  * the ScaledObject.
  */
 const externalMetrics = (raw: Json): readonly Json[] =>
-  asList(asObject(raw["spec"])["triggers"]).flatMap((trigger, index) => {
-    const { type, metadata, metricType = "AverageValue" } = asObject(trigger);
+  triggersOf(raw).flatMap(({ type, metadata, metricType = "AverageValue" }, index) => {
     const [field = "", otherwise] = TARGETS[String(type)] ?? [];
     const value = asObject(metadata)[field] ?? otherwise;
     if (typeof value !== "string") return [];
@@ -139,8 +144,14 @@ export const hpaOfScaledObject = (raw: Json): { readonly hpa: Json } | { readonl
   const { document: hpa, details } = importScaledObject(raw, {
     spec: { metrics: externalMetrics(raw) },
   });
-  return hpa
-    ? { hpa }
+  if (hpa) return { hpa };
+  const unserved = triggersOf(raw).flatMap(({ type }, index) =>
+    SERVED.has(asText(type)) ? [] : [`spec.triggers[${index}] (${asText(type)})`],
+  );
+  return unserved.length > 0
+    ? {
+        why: `${unserved.join(", ")}: the stand-in of KEDA does not serve such a trigger; it serves ${[...SERVED].join(", ")}`,
+      }
     : {
         why: details
           .flatMap(({ severity, of, message }) => (severity === "lost" ? `${of}: ${message}` : []))

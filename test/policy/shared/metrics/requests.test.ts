@@ -16,10 +16,10 @@ const pod = (more: Partial<Pod>): Pod =>
 const of = (
   more: Partial<Pod>,
   resource = "cpu",
-  container?: string,
+  name?: string,
   hpaVersion: HpaVersion = "1.37",
 ): bigint | string => {
-  const requests = requestsOf([pod(more)], { resource, container }, { hpaVersion });
+  const requests = requestsOf([pod(more)], { resource, container: name }, { hpaVersion });
   return "message" in requests ? requests.message : (requests.get("web-1") ?? "none");
 };
 
