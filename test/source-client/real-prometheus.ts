@@ -52,6 +52,8 @@ export const realPrometheus = async (openMetrics: string): Promise<RealPrometheu
 interface Scraping {
   /** HOST:PORT of what it scrapes. */
   readonly target: string;
+  /** `/metrics` by default. */
+  readonly path?: string;
   readonly everyMs: number;
   /** Where it listens. The API server calls no service on loopback. */
   readonly host: string;
@@ -60,12 +62,14 @@ interface Scraping {
 /** Starts a Prometheus that scrapes one target. */
 export const scrapingPrometheus = async ({
   target,
+  path = "/metrics",
   everyMs,
   host,
 }: Scraping): Promise<RealPrometheus> => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-prometheus-"));
   const job = {
     job_name: "load",
+    metrics_path: path,
     scrape_interval: `${everyMs}ms`,
     scrape_timeout: `${everyMs}ms`,
     static_configs: [{ targets: [target] }],
