@@ -199,6 +199,34 @@ describe("ScaledObjects in the shapes that people write", () => {
     }
   });
 
+  it("have no metricType in a formula, which has one of its own", () => {
+    const metadata = CARRIED["prometheus"];
+    const formulaOf = (scalingModifiers: Json, more: Json) =>
+      converted({
+        apiVersion: "keda.sh/v1alpha1",
+        kind: "ScaledObject",
+        metadata: { name: "web", namespace: "shop" },
+        spec: {
+          scaleTargetRef: { name: "web" },
+          advanced: { scalingModifiers },
+          triggers: [{ type: "prometheus", name: "load", metadata, ...more }],
+        },
+      });
+    const whole = formulaOf({ formula: "load * 2", target: "3" }, {});
+    const typed = formulaOf({ formula: "load * 2", target: "3" }, { metricType: "Value" });
+    expect(typed.manifests).toEqual(whole.manifests);
+    expect(typed.manifests).toHaveLength(1);
+    expect(typed.findings.map(({ of }) => of)).toContain(
+      "spec.triggers[0] (prometheus): metricType",
+    );
+    expect(formulaOf({ formula: "load * 2" }, {}).findings).toContainEqual(
+      expect.objectContaining({
+        of: "spec.advanced.scalingModifiers.target",
+        severity: "lost",
+      }),
+    );
+  });
+
   it("are read of an object of KEDA 1, too, which names its Deployment otherwise", () => {
     const raw = {
       apiVersion: "keda.k8s.io/v1alpha1",

@@ -472,8 +472,8 @@ describe("a ScaledObject with registered sources", () => {
     ],
     [trigger("external", { scalerAddress: "scaler:9090" }), "its gRPC server is in the cluster"],
     [
-      trigger("nats-jetstream", { stream: "a" }),
-      'no source for the type "nats-jetstream": scrape prometheus-nats-exporter',
+      trigger("pulsar", { topic: "a" }),
+      'no source for the type "pulsar": scrape the metrics of Pulsar itself',
     ],
     [
       trigger("metrics-api", { url: "http://a/b", valueLocation: "c", targetValue: "1" }),

@@ -71,9 +71,55 @@ rabbitmq_queue_messages{queue="orders-late",vhost="/"} 30
 redis_key_size{db="db0",key="jobs:\\"a\\""} 6
 redis_key_size{db="db3",key="jobs"} 17
 redis_stream_group_messages_pending{db="db0",stream="s",group="g"} 21
-redis_stream_group_messages_pending{db="db0",stream="s",group="other"} 500`;
+redis_stream_group_messages_pending{db="db0",stream="s",group="other"} 500
+servicebus_queue_active_messages{name="orders"} 13
+servicebus_queue_active_messages{name="orders-late"} 30
+servicebus_subscription_active_messages{name="mail",topic_name="orders"} 8
+servicebus_subscription_active_messages{name="mail",topic_name="other"} 80
+jetstream_consumer_num_pending{account="$G",stream_name="s",consumer_name="c",is_consumer_leader="true",server_id="1"} 11
+jetstream_consumer_num_ack_pending{account="$G",stream_name="s",consumer_name="c",is_consumer_leader="true",server_id="1"} 4
+jetstream_consumer_num_pending{account="$G",stream_name="s",consumer_name="c",is_consumer_leader="false",server_id="2"} 9
+jetstream_consumer_num_ack_pending{account="$G",stream_name="s",consumer_name="c",is_consumer_leader="false",server_id="2"} 0
+jetstream_consumer_num_pending{account="$G",stream_name="s",consumer_name="d",is_consumer_leader="true",server_id="1"} 70
+pubsub_googleapis_com:subscription_num_undelivered_messages{monitored_resource="pubsub_subscription",project_id="shop",subscription_id="orders"} 19
+pubsub_googleapis_com:subscription_num_undelivered_messages{monitored_resource="pubsub_subscription",project_id="other",subscription_id="orders"} 90`;
 
 const ROWS: readonly Row[] = [
+  {
+    what: "the active messages of a queue of Service Bus",
+    type: "azure-servicebus",
+    metadata: { queueName: "orders", namespace: "shop" },
+    target: 5,
+    value: 13,
+  },
+  {
+    what: "the most active messages of several queues of Service Bus",
+    type: "azure-servicebus",
+    metadata: { queueName: "^orders", useRegex: "true", operation: "max", messageCount: "7" },
+    target: 7,
+    value: 30,
+  },
+  {
+    what: "the active messages of the subscription of a topic",
+    type: "azure-servicebus",
+    metadata: { topicName: "orders", subscriptionName: "mail" },
+    target: 5,
+    value: 8,
+  },
+  {
+    what: "what waits for a consumer of JetStream, with what it has not acknowledged",
+    type: "nats-jetstream",
+    metadata: { account: "$G", stream: "s", consumer: "c", natsServerMonitoringEndpoint: "n:8222" },
+    target: 10,
+    value: 15,
+  },
+  {
+    what: "the messages of a subscription of Pub/Sub in its project",
+    type: "gcp-pubsub",
+    metadata: { subscriptionName: "projects/shop/subscriptions/orders" },
+    target: 10,
+    value: 19,
+  },
   {
     what: "the lag of a topic, at most ten for each of three partitions",
     type: "kafka",
@@ -232,6 +278,19 @@ describe("a trigger with a recipe", () => {
       expect(isUnread("somethingNew")).toBe(Boolean(hasNumber));
     },
   );
+
+  it.each([
+    ["azure-servicebus", {}, "either a queueName, or a topicName"],
+    ["azure-servicebus", { topicName: "t" }, "either a queueName, or a topicName"],
+    ["azure-servicebus", { topicName: "t", subscriptionName: "s", queueName: "q" }, "either"],
+    ["gcp-pubsub", { subscriptionName: "s", mode: "OldestUnackedMessageAge" }, "mode: only"],
+    ["gcp-pubsub", { topicName: "t" }, "subscriptionName: it is not written"],
+    ["nats-jetstream", { stream: "s" }, "consumer: it is not written"],
+  ])("%s with %o is refused by its field", (type, metadata, words) => {
+    const { metric, notes } = imported(type, metadata);
+    expect(metric).toBeUndefined();
+    expect(notes.filter((note) => note.startsWith("lost")).join("\n")).toContain(words);
+  });
 
   it("notes that the connection is the exporter's, and what to look at", () => {
     const { notes } = imported("kafka", KAFKA);

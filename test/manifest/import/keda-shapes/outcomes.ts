@@ -3,9 +3,16 @@ import { asList, asObject, type Json } from "../../../../lib/rules/model/json.ts
 import { scaledObjectOf, SHAPES } from "./shapes.ts";
 
 /** Types that are asked of a Prometheus with the series of an exporter. */
-const BY_EXPORTER = { kafka: "main", "apache-kafka": "main", rabbitmq: "main" };
+const BY_EXPORTER = {
+  kafka: "main",
+  "apache-kafka": "main",
+  rabbitmq: "main",
+  "nats-jetstream": "main",
+  "azure-servicebus": "main",
+  "gcp-pubsub": "main",
+};
 
-/** What `convert --source auto --source kafka=main --source rabbitmq=main` makes of an object. */
+/** What `convert --source auto`, with `--source kafka=main` and so on, makes of an object. */
 export const converted = (raw: Json, named: Readonly<Record<string, string>> = BY_EXPORTER) =>
   importObjects(
     { hpas: [], watermarks: [], scaledObjects: [raw], sources: { named, discovered: true } },

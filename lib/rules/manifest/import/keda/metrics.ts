@@ -2,7 +2,7 @@ import { type Json, asObject, present } from "../../../model/json.ts";
 import { withoutDefaults } from "./without-defaults.ts";
 import type { Detail } from "../finding.ts";
 import { type Trigger, triggerBlock } from "./triggers.ts";
-import { changed, textOf, lost } from "../schedules/timed.ts";
+import { applying, changed, textOf, lost, withoutEffect } from "../schedules/timed.ts";
 import { writtenBehavior } from "../scaled-object.ts";
 
 interface Among {
@@ -75,7 +75,13 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
       ? { everySeconds: numberOf(spec["pollingInterval"], KEDA.pollingSeconds) }
       : {};
   if (formula !== undefined)
-    return { metric: { name: nameInFormula(name), ...block, ...every, input: true }, details };
+    return {
+      metric: { name: nameInFormula(name), ...block, ...every, input: true },
+      details: [
+        ...details,
+        ...applying([[textOf(raw["metricType"]) !== undefined, OF_FORMULA(of)]]),
+      ],
+    };
   const kind = textOf(raw["metricType"]) ?? "AverageValue";
   const measure = MEASURES[kind];
   if (measure === undefined)
@@ -98,6 +104,9 @@ const outsideOf = (trigger: Trigger, { spec, formula, onMissing }: Among): ReadM
     details,
   };
 };
+
+const OF_FORMULA = (of: string): Detail =>
+  withoutEffect(`${of}: metricType`, "the formula has a metricType of its own, beside its target");
 
 /** Whatever it reads, a source has a credential or a role of its own. */
 const authenticationDetail = ({ of, raw }: Trigger): readonly Detail[] => {

@@ -128,9 +128,7 @@ export const nativeScaledObject = (
     ...triggers.flatMap((trigger) => placeConflict(trigger, places) ?? []),
     ...triggers.flatMap((of) => registeredDetails(of, writtenNamespace(raw), registered)),
     ...missing.details,
-    ...(formula !== undefined && losesDefaults(formula, spec)
-      ? [changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE)]
-      : []),
+    ...formulaDetails(formula, modifiers, spec),
     ...pauses.details,
     ...applying([[isOfKeda1(raw), KEDA_1]]),
     ...fieldDetails(spec),
@@ -150,6 +148,27 @@ export const nativeScaledObject = (
     details,
   };
 };
+
+const formulaDetails = (
+  formula: string | undefined,
+  modifiers: Json,
+  spec: Json,
+): readonly Detail[] =>
+  formula === undefined
+    ? []
+    : applying([
+        [
+          losesDefaults(formula, spec),
+          changed("spec.advanced.scalingModifiers.formula", DEFAULTS_GONE),
+        ],
+        [
+          modifiers["target"] === undefined,
+          lost(
+            "spec.advanced.scalingModifiers.target",
+            "it is not written, and KEDA needs it beside a formula, too",
+          ),
+        ],
+      ]);
 
 /** Why KEDA keeps the workload at 1 at least; undefined where it may go to its idle count. */
 const whyAwake = (spec: Json, triggers: readonly Trigger[]): string | undefined => {

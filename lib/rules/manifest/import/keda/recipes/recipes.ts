@@ -1,3 +1,6 @@
+import { AZURE_SERVICE_BUS } from "./azure-service-bus.ts";
+import { NATS_JETSTREAM } from "./nats.ts";
+import { PUBSUB } from "./pubsub.ts";
 import { KAFKA } from "./kafka.ts";
 import { RABBITMQ } from "./rabbitmq.ts";
 import type { Recipe } from "./recipe.ts";
@@ -14,4 +17,7 @@ export const RECIPES: ReadonlyMap<string, Recipe> = new Map([
   ["redis-streams", REDIS_STREAM],
   ["redis-cluster-streams", REDIS_STREAM],
   ["redis-sentinel-streams", REDIS_STREAM],
+  ["nats-jetstream", NATS_JETSTREAM],
+  ["azure-servicebus", AZURE_SERVICE_BUS],
+  ["gcp-pubsub", PUBSUB],
 ]);
