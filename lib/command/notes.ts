@@ -145,7 +145,7 @@ docs/overrides.md has more.`,
   "calendar delete": `
 Autoscalers whose schedules name a calendar that is gone hold (UnknownCalendar): to replace one, use put.`,
   import: `
-It reads HPAs (autoscaling/v2), WatermarkPodAutoscalers, ScaledObjects and objects that set counts by time.
+It reads HPAs (autoscaling/v2), WatermarkPodAutoscalers, ScaledObjects, DatadogPodAutoscalers and objects that set counts by time.
 Status, and what the server, Flux, Argo CD and KEDA have added, is left out.
 With --apply, beside the controllers that are still there, they hold and write nothing.
 What is not carried over goes to standard error; an object of which something is lost has no manifest, and the command then ends with 1.
@@ -156,7 +156,7 @@ Without one it prints a verdict for each: ready, look at, or too early.
 csv has a row for each stretch of equal syncs; the journal is kept for 14 days.
 docs/import.md says how the verdict is made.`,
   takeover: `
-An HPA is deleted, a WatermarkPodAutoscaler gets dryRun: true, a ScaledObject is paused by its annotation.
+An HPA is deleted, a WatermarkPodAutoscaler gets dryRun: true, a ScaledObject is paused by its annotation, a DatadogPodAutoscaler gets the mode Preview.
 Each autoscaler waits until it wants the count that there is and reads all its metrics, at most for --wait.
 The first switch is made by itself, then two at once, then four, up to --batch.
 The first two syncs are watched: where they cannot read or scale, the switch is undone.

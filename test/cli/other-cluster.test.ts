@@ -125,6 +125,34 @@ describe("a command with a kubeconfig of another cluster", () => {
     expect(paths().length).toBeGreaterThan(1);
   });
 
+  it.each(["v1alpha2", "v1alpha1"])("imports DatadogPodAutoscalers of %s", async (version) => {
+    const names =
+      version === "v1alpha2"
+        ? { policy: "applyPolicy", objectives: "objectives" }
+        : { policy: "policy", objectives: "targets" };
+    const value = { type: "Utilization", utilization: 70 };
+    other.collections.set(`/apis/datadoghq.com/${version}/datadogpodautoscalers`, [
+      {
+        metadata: { name: "web", namespace: "shop", uid: "u-2", resourceVersion: "7" },
+        spec: {
+          targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+          owner: "Local",
+          constraints: { minReplicas: 2, maxReplicas: 40 },
+          [names.objectives]: [{ type: "PodResource", podResource: { name: "cpu", value } }],
+        },
+      },
+    ]);
+    const options = { kubeconfig, as: "native" as const };
+    const { manifests, unread } = await readImport(await kubeconfigOf(options, undefined), options);
+    expect(unread).toEqual([]);
+    expect(manifests).toEqual([
+      expect.objectContaining({
+        kind: "PodAutoscaler",
+        spec: expect.objectContaining({ minReplicas: 2, maxReplicas: 40 }),
+      }),
+    ]);
+  });
+
   it("goes on where the cluster is the stored one", async () => {
     isA(other, KUBE_SYSTEM);
     const session = { service: { ...service, get: inShadow } } as Session;

@@ -9,8 +9,8 @@ const CONFLICT: ClusterApiAnswer<never> = {
 };
 
 /** An object whose controller writes its status between the next so many reads and writes. */
-const written = (kind: string, conflicts: number) => {
-  let live: Json = {
+const written = (kind: string, conflicts: number, first?: Json) => {
+  let live: Json = first ?? {
     kind,
     metadata: {
       namespace: "shop",
@@ -51,6 +51,52 @@ describe("what another controller goes on with", () => {
       expect(live()).toMatchObject({ ...wanted });
     },
   );
+
+  it.each([
+    ["v1alpha2", "applyPolicy", "mode", "Preview", "Apply"],
+    ["v1alpha1", "policy", "applyMode", "None", "All"],
+  ])(
+    "is a DatadogPodAutoscaler of %s, whose other fields stay",
+    async (version, policy, field, rest, applied) => {
+      const spec = { owner: "Local", [policy]: { scaleUp: { strategy: "Max" }, [field]: applied } };
+      const kept = {
+        apiVersion: `datadoghq.com/${version}`,
+        kind: "DatadogPodAutoscaler",
+        metadata: { namespace: "shop", name: "web", resourceVersion: "1" },
+        spec,
+      };
+      const { api, live } = written("DatadogPodAutoscaler", 0, kept);
+      const { isAtRest, rest: bring, goOn, get } = switchOf("DatadogPodAutoscaler");
+      expect(isAtRest(kept)).toBe(false);
+      expect((await bring(api, kept)).kind).toBe("done");
+      expect(live()["spec"]).toEqual({
+        ...spec,
+        [policy]: { scaleUp: { strategy: "Max" }, [field]: rest },
+      });
+      expect(isAtRest(live())).toBe(true);
+      expect((await goOn(api, kept)).kind).toBe("done");
+      expect(live()["spec"]).toEqual(spec);
+      expect(await get(api, { namespace: "shop", name: "web" })).toEqual({
+        kind: "done",
+        value: live(),
+      });
+    },
+  );
+
+  it("is no DatadogPodAutoscaler that Datadog's application writes", async () => {
+    const remote = {
+      apiVersion: "datadoghq.com/v1alpha2",
+      kind: "DatadogPodAutoscaler",
+      metadata: { namespace: "shop", name: "web" },
+      spec: { owner: "Remote" },
+    };
+    const { api, live } = written("DatadogPodAutoscaler", 0, remote);
+    expect(await switchOf("DatadogPodAutoscaler").rest(api, remote)).toMatchObject({
+      kind: "failed",
+      failure: { message: expect.stringContaining("set its preview there") },
+    });
+    expect(live()).toBe(remote);
+  });
 
   it("is given up after five writes by others, with the answer of the server", async () => {
     const { api, live } = written("WatermarkPodAutoscaler", 5);

@@ -8,6 +8,7 @@ import {
   NO_CLUSTER_MEANT,
   openKubeconfig,
 } from "../../stack/cluster/kubeconfig-api.ts";
+import { DATADOG_KIND } from "../../rules/manifest/import/datadog.ts";
 import type { ImportFinding } from "../../rules/manifest/import/finding.ts";
 import {
   type Imported,
@@ -17,6 +18,7 @@ import {
 import type { Registered } from "../../rules/manifest/import/keda/registered.ts";
 import { isTimed } from "../../rules/manifest/import/schedules/with-schedules.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
+import { NOT_FOUND } from "../../rules/model/http-status.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { readSelector } from "../../answers/service/label-selector.ts";
 import type { ManifestSource } from "../../answers/service/service.ts";
@@ -98,10 +100,14 @@ export const kubeconfigOf = async (
   );
 };
 
-export const RIVAL_PATHS: Readonly<Record<"hpas" | "watermarks" | "scaledObjects", KindPath>> = {
+export const RIVAL_PATHS: Readonly<
+  Record<"hpas" | "watermarks" | "scaledObjects" | "datadog" | "datadogBefore", KindPath>
+> = {
   hpas: kindPath("autoscaling/v2", "horizontalpodautoscalers"),
   watermarks: kindPath("datadoghq.com/v1alpha1", "watermarkpodautoscalers"),
   scaledObjects: kindPath("keda.sh/v1alpha1", "scaledobjects"),
+  datadog: kindPath("datadoghq.com/v1alpha2", "datadogpodautoscalers"),
+  datadogBefore: kindPath("datadoghq.com/v1alpha1", "datadogpodautoscalers"),
 };
 
 /** The path of a kind. The core API has no group. */
@@ -162,13 +168,18 @@ export const readImport = async (
       kinds.map((kind) => api.list(RIVAL_PATHS[kind], options.namespace)),
     );
     const [hpas = [], watermarks = [], scaledObjects = []] = answers.map(objectsOf);
-    const unread = answers.flatMap((answer, at) =>
-      unreadOf(answer, RIVAL_PATHS[kinds[at] ?? "hpas"]),
-    );
+    const ofDatadog = await readDatadog(api, options.namespace);
+    const unread = [
+      ...answers.flatMap((answer, at) => unreadOf(answer, RIVAL_PATHS[kinds[at] ?? "hpas"])),
+      ...ofDatadog.unread,
+    ];
     const { timed, notes } = await readTimed(api, options.namespace);
     const imported = importObjects(
       {
-        ...selected({ hpas, watermarks, scaledObjects }, options.selector),
+        ...selected(
+          { hpas, watermarks, scaledObjects, datadog: ofDatadog.found },
+          options.selector,
+        ),
         timed,
         ...(sources && { sources }),
         ...(registered && { registered }),
@@ -179,6 +190,22 @@ export const readImport = async (
   } finally {
     api.close();
   }
+};
+
+/** The DatadogPodAutoscalers, in the newest of the two versions that the cluster serves. */
+const readDatadog = async (
+  api: KubeconfigApi,
+  namespace: string | undefined,
+): Promise<{ readonly found: readonly Json[]; readonly unread: readonly string[] }> => {
+  const newest = await api.list(RIVAL_PATHS.datadog, namespace);
+  const isServed = newest.kind === "done" || newest.failure.code !== NOT_FOUND;
+  const path = isServed ? RIVAL_PATHS.datadog : RIVAL_PATHS.datadogBefore;
+  const answer = isServed ? newest : await api.list(path, namespace);
+  const apiVersion = path.base.replace("/apis/", "");
+  return {
+    found: objectsOf(answer).map((raw) => ({ apiVersion, kind: DATADOG_KIND, ...raw })),
+    unread: unreadOf(answer, path),
+  };
 };
 
 /** The sources of the stack. A record that cannot be read says so where it is asked. */
@@ -220,7 +247,7 @@ const unreadOf = (
   answer: Awaited<ReturnType<KubeconfigApi["list"]>>,
   { resource }: Pick<KindPath, "resource">,
 ): readonly string[] =>
-  answer.kind === "done" || answer.failure.code === 404
+  answer.kind === "done" || answer.failure.code === NOT_FOUND
     ? []
     : [`Cannot list ${resource}: ${answer.failure.message}`];
 
@@ -239,6 +266,7 @@ const selected = (listed: ListedAutoscalers, selector: string | undefined): List
     hpas: listed.hpas.filter(chosen),
     watermarks: listed.watermarks.filter(chosen),
     scaledObjects: listed.scaledObjects.filter(chosen),
+    datadog: (listed.datadog ?? []).filter(chosen),
   };
 };
 

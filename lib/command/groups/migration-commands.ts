@@ -27,7 +27,7 @@ export const migrationCommands = (
   const place: Place = { run, io, printer };
   withScope(root.command("import"))
     .description(
-      "print the HPAs, WatermarkPodAutoscalers and ScaledObjects of a cluster as manifests, with your own rights; or store them",
+      "print the HPAs, WatermarkPodAutoscalers, ScaledObjects and DatadogPodAutoscalers of a cluster as manifests, with your own rights; or store them",
     )
     .option(
       "--kubeconfig <file>",

@@ -7,7 +7,7 @@ import type {
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { asObject, type Json } from "../../rules/model/json.ts";
 import { RIVAL_PATHS } from "../commands/import.ts";
-import { CONFLICT } from "../../rules/model/http-status.ts";
+import { CONFLICT, NOT_FOUND, UNPROCESSABLE } from "../../rules/model/http-status.ts";
 
 /** How a controller of a kind is brought to rest, and how it goes on. */
 export interface RivalSwitch {
@@ -54,7 +54,7 @@ export const restorable = ({ apiVersion, kind, metadata, spec }: Json): Json => 
  * again.
  */
 export const ATTEMPTS_MAX = 5;
-const { hpas, watermarks, scaledObjects } = RIVAL_PATHS;
+const { hpas, watermarks, scaledObjects, datadog, datadogBefore } = RIVAL_PATHS;
 
 const HPA: RivalSwitch = {
   get: (api, ref) => api.get(hpas, ref),
@@ -120,10 +120,69 @@ const SCALED_OBJECT: RivalSwitch = {
   wentOn: "resumed",
 };
 
+/** The path of the version that the object was read in. */
+const datadogPath = ({ apiVersion }: Json): KindPath =>
+  String(apiVersion).endsWith("/v1alpha1") ? datadogBefore : datadog;
+
+/** The field of each version that says whether counts are set, with what sets none. */
+const MODES = {
+  v1alpha1: { policy: "policy", field: "applyMode", rest: "None" },
+  v1alpha2: { policy: "applyPolicy", field: "mode", rest: "Preview" },
+} as const;
+const modeIn = (raw: Json): (typeof MODES)[keyof typeof MODES] =>
+  MODES[datadogPath(raw) === datadogBefore ? "v1alpha1" : "v1alpha2"];
+
+const withMode = (live: Json, mode: unknown): Json => {
+  const { policy, field } = modeIn(live);
+  const spec = asObject(live["spec"]);
+  const { [field]: _before, ...others } = asObject(spec[policy]);
+  return {
+    ...live,
+    spec: { ...spec, [policy]: { ...others, ...(mode !== undefined && { [field]: mode }) } },
+  };
+};
+const modeOf = (raw: Json): unknown => {
+  const { policy, field } = modeIn(raw);
+  return asObject(asObject(raw["spec"])[policy])[field];
+};
+
+const REMOTE: ClusterApiAnswer<never> = {
+  kind: "failed",
+  failure: {
+    code: UNPROCESSABLE,
+    reason: "Invalid",
+    message:
+      "Datadog's application writes this object (spec.owner is Remote): set its preview there, and the autoscaler scales once a sync has seen it",
+  },
+};
+
+/** In its preview Datadog goes on to recommend counts, and sets none. */
+const DATADOG: RivalSwitch = {
+  get: async (api, ref) => {
+    const found = await api.get(datadog, ref);
+    return found.kind === "failed" && found.failure.code === NOT_FOUND
+      ? api.get(datadogBefore, ref)
+      : found;
+  },
+  isAtRest: (live) => modeOf(live) === modeIn(live).rest,
+  // The application would write its own mode again.
+  rest: async (api, live) =>
+    asObject(live["spec"])["owner"] === "Remote"
+      ? REMOTE
+      : api.replace(datadogPath(live), refOf(live), withMode(live, modeIn(live).rest)),
+  goOn: (api, kept) =>
+    replaceLive(api, { path: datadogPath(kept), kept }, (live) => withMode(live, modeOf(kept))),
+  path: datadog,
+  needs: { rest: "update", goOn: "update" },
+  rested: "set to its preview",
+  wentOn: "taken out of its preview",
+};
+
 const SWITCHES: Readonly<Record<string, RivalSwitch>> = {
   HorizontalPodAutoscaler: HPA,
   WatermarkPodAutoscaler: WATERMARK,
   ScaledObject: SCALED_OBJECT,
+  DatadogPodAutoscaler: DATADOG,
 };
 
 /** Throws `cli.takeover` for a kind that is not known. */

@@ -3,4 +3,5 @@ export const OK = 200;
 export const FORBIDDEN = 403;
 export const NOT_FOUND = 404;
 export const CONFLICT = 409;
+export const UNPROCESSABLE = 422;
 export const TOO_MANY_REQUESTS = 429;
