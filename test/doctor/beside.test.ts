@@ -155,7 +155,7 @@ describe("quotas", () => {
         severity: "advice",
         evidence:
           'ResourceQuota "shop" has 2400m of 4 of requests.cpu in use: 3 more pods fit, and maxReplicas 12 is 8 above the count of 4',
-        cost: "above 7 replicas pods are refused while the count says that they are there",
+        cost: "pods beyond 7 are refused, while the count says that they are there",
         change: {
           field: 'ResourceQuota "shop": spec.hard["requests.cpu"]',
           advice: "raise it, or write maxReplicas 7",

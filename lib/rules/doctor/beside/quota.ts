@@ -65,7 +65,7 @@ export const QUOTA_BELOW_MAXIMUM: BesideRule = {
     return [
       {
         evidence: `${usedText(room)}: ${room.pods} more ${room.pods === 1 ? "pod fits" : "pods fit"}, and maxReplicas ${scaled.maxReplicas} is ${scaled.maxReplicas - replicas} above the count of ${replicas}`,
-        cost: `above ${most} replicas pods are refused while the count says that they are there`,
+        cost: `pods beyond ${most} are refused, while the count says that they are there`,
         change: {
           ...changeOf(room),
           advice: `raise it, or write maxReplicas ${most}`,
