@@ -1,10 +1,9 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { loadOfTexts } from "../../../stack/report/metric-reading.ts";
 import { stateWords } from "../../../answers/words/state-words.ts";
 import { CountBar, LoadBar } from "../parts/measure.tsx";
 import { AUTOSCALER_SHAPES, Mark } from "../parts/mark.tsx";
 import { Ago } from "../parts/time.tsx";
-import { useMatches } from "../parts/use-matches.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { autoscalerLink } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
@@ -28,6 +27,18 @@ const HEADS: readonly { readonly name: string; readonly sort?: Sort; readonly pa
   { name: "Scaled", sort: "scaled", part: "scaled" },
   { name: "Owner", sort: "owner", part: "owner" },
 ];
+
+/** Whether a media query holds, also after the window was made smaller or turned. */
+const useMatches = (query: string): boolean => {
+  const media = useMemo(() => matchMedia(query), [query]);
+  const [matches, setMatches] = useState(media.matches);
+  useEffect(() => {
+    const onChange = (): void => setMatches(media.matches);
+    media.addEventListener("change", onChange);
+    return () => media.removeEventListener("change", onChange);
+  }, [media]);
+  return matches;
+};
 
 /** The autoscalers as a table of any length. `j` and `k` go from row to row, Enter opens one. */
 export const FleetTable = ({
