@@ -190,6 +190,9 @@ describe("a process with a small heap", () => {
       match: ({ url }) => !url.pathname.includes("deployments") && url.searchParams.has("limit"),
       answer: packed(BODIES["objects in the namespace"] ?? Buffer.alloc(0)),
     });
-    expect((await observed()).pods.failure).toMatchObject({ reason: "BudgetExhausted" });
+    expect((await observed()).pods.failure).toMatchObject({
+      reason: "BudgetExhausted",
+      message: expect.stringContaining("for which a third of the memory has room"),
+    });
   });
 });

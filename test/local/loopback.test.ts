@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -145,6 +145,8 @@ describe("the tables, the queue, the series and the recorded sources of a run", 
   it("are no use to another user of the machine, who can neither read the address nor write an item without it", async (test) => {
     if (process.getuid?.() !== 0)
       test.skip("needs root: only root can start a process of another user");
+    // A data folder in a place that others may enter: the folder `locks` alone keeps them out.
+    chmodSync(dir, 0o755);
     const held = await holdFolder({ ...folderLayout(dir), locks: join(dir, "locks") }, "run", 0);
     held.publish({ tablesEndpoint: urls["tables"] ?? "" });
     const { origin } = new URL(urls["tables"] ?? "");

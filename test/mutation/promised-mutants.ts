@@ -1,11 +1,13 @@
 import { EDGE_GUARDS } from "./edge-guards.ts";
 import { GUARDS } from "./guards.ts";
+import { STACK_GUARDS } from "./stack-guards.ts";
 import type { PromisedMutant } from "./mutant.ts";
 
 /** Each breaks a promise of docs/protocol.md, or takes a guard of the threat model away. */
 export const MUTANTS: readonly PromisedMutant[] = [
   ...GUARDS,
   ...EDGE_GUARDS,
+  ...STACK_GUARDS,
   {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
     file: "lib/stack/sync/scale/settle-earlier.ts",

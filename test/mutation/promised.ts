@@ -21,7 +21,9 @@ const COPIED = [
   "infra",
   "lib",
   "test",
+  "package-lock.json",
   "package.json",
+  "serverless.yml",
   "tsconfig.json",
   "vitest.config.ts",
 ];

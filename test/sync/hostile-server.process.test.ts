@@ -257,6 +257,10 @@ describe("a server", () => {
     ["no sample at all", () => []],
     ["samples of a third of the pods", (all) => all.slice(0, 2)],
     [
+      "samples of a third of the pods, and too little in them",
+      () => [0, 1].map((at) => podMetrics("shop", "web", at, TOO_LITTLE)),
+    ],
+    [
       "a usage that is no number",
       (all) =>
         all.map((raw) => ({ ...raw, containers: [{ name: "main", usage: { cpu: "NaN" } }] })),
