@@ -9,6 +9,22 @@ export const MUTANTS: readonly PromisedMutant[] = [
   ...EDGE_GUARDS,
   ...STACK_GUARDS,
   {
+    breaks: "a deadline has room for the difference of two clocks",
+    file: "lib/stack/plan/message.ts",
+    from: "): number => nowMs + life + putTimeoutMs + difference;",
+    to: "): number => nowMs + life + putTimeoutMs + 0 * difference;",
+    test: "test/sync/timing.test.ts",
+    noticedBy: "is the longest life, the server's timeout and the clock difference after nowMs",
+  },
+  {
+    breaks: "a minimum climbs before its window",
+    file: "lib/rules/policy/bounds/effective-bounds.ts",
+    from: "    if (rampInMs <= nowMs && nowMs < startMs)\n",
+    to: "    if (rampInMs > startMs)\n",
+    test: "test/policy/bounds/effective-bounds.test.ts",
+    noticedBy: "climb before a window and fall after it: full at `from`, rounded up on the way",
+  },
+  {
     breaks: "an uncounted scale stays in the head while its page cannot be read",
     file: "lib/stack/sync/scale/settle-earlier.ts",
     from: 'pageOfUid(loaded, uid)?.kind !== "unreadable"',

@@ -1,61 +1,9 @@
 import type { ClusterClient } from "../../../lib/stack/cluster/cluster-client.ts";
-import type { ScaleReading } from "../../../lib/rules/model/observation.ts";
-import { decodeIntent } from "../../../lib/stack/store/head/intent-codec.ts";
 import { eventBody, eventOf } from "../../../lib/stack/store/history/events.ts";
 import type { HistoryItem } from "../../../lib/stack/store/history/item.ts";
-import { workloadKey } from "../../../lib/stack/sync/load/open-intents.ts";
 import type { Invocation } from "../invocation.ts";
 import { EVENT, isEventItem, ONE_EVENT, type PlantedBug } from "./planted.ts";
-import { lookedAtOnce, withClient, withTables } from "./ports.ts";
-
-/** Workloads of open intents are read as soon as the claim is answered: before `nowMs` is. */
-const observedFirst: PlantedBug = {
-  leftOut: "`nowMs` read before the observation, and the second look",
-  seed: 404,
-  caughtBy: [EVENT],
-  ports: (ports, _by, client) => {
-    const early = new Map<string, Promise<ScaleReading>>();
-    const reading = async (key: string, later: ScaleReading): Promise<ScaleReading> =>
-      (await early.get(key)) ?? later;
-    const tables = withTables(ports, {
-      claimed: (head) => {
-        for (const { B: body = new Uint8Array() } of Object.values(head["intents"]?.M ?? {})) {
-          const decoded = decodeIntent(body);
-          if (decoded.kind === "unreadable") continue;
-          const { namespace, target } = decoded.intent;
-          early.set(
-            workloadKey(namespace, target),
-            client.readScale(namespace, target, ports.timing.putTimeoutMs),
-          );
-        }
-        return lookedAtOnce(head);
-      },
-    });
-    return withClient(tables, (inner) => ({
-      ...inner,
-      readScale: async (namespace, target, timeoutMs) =>
-        reading(
-          workloadKey(namespace, target),
-          await inner.readScale(namespace, target, timeoutMs),
-        ),
-      observe: async (watched, limits) => {
-        const seen = await inner.observe(watched, limits);
-        const observations = await Promise.all(
-          watched.map(async ({ uid, namespace, spec }) => {
-            const observed = seen.observations.get(uid);
-            if (!observed) throw new TypeError("watched and not observed");
-            const scale = await reading(
-              workloadKey(namespace, spec.target),
-              observed.observation.scale,
-            );
-            return [uid, { ...observed, observation: { ...observed.observation, scale } }] as const;
-          }),
-        );
-        return { ...seen, observations: new Map(observations) };
-      },
-    }));
-  },
-};
+import { withClient } from "./ports.ts";
 
 /**
  * A transport that sends a PUT again while the first copy may still be on its way, as after a
@@ -118,7 +66,6 @@ const believedRefusals: PlantedBug = {
 };
 
 export const CLUSTER_BUGS: readonly PlantedBug[] = [
-  observedFirst,
   repeats,
   neverEnded,
   settlersEpoch,

@@ -6,7 +6,7 @@ import {
 } from "../../../lib/stack/store/head/intent-codec.ts";
 import type { Process } from "../process.ts";
 import { EVENT, INTENT, LOST_WINDOWS, ONE_EVENT, ONE_INTENT, type PlantedBug } from "./planted.ts";
-import { lookedAtOnce, withTables } from "./ports.ts";
+import { withTables } from "./ports.ts";
 
 const tokens = new WeakMap<Process, string>();
 
@@ -51,28 +51,6 @@ const noDeadline: PlantedBug = {
         },
       }),
     }),
-};
-
-/**
- * Deadlines without the largest difference of two clocks, as their writer and all others go by
- * them.
- */
-const noClockDifference: PlantedBug = {
-  leftOut: "clock difference in the deadline, and the second look",
-  seed: 88,
-  caughtBy: [EVENT],
-  ports: (ports) => {
-    let reads = 0;
-    const timing = {
-      ...ports.timing,
-      // The first reader is the look at the message: a clock that is behind must still take
-      // messages that are due.
-      get clockDifferenceMs() {
-        return reads++ === 0 ? ports.timing.clockDifferenceMs : 0;
-      },
-    };
-    return withTables({ ...ports, timing }, { claimed: lookedAtOnce });
-  },
 };
 
 /** Page writes under no condition at all. */
@@ -165,7 +143,6 @@ const clearedBetweenWaves: PlantedBug = {
 
 export const HEAD_BUGS: readonly PlantedBug[] = [
   tokenPerWorker,
-  noClockDifference,
   noDeadline,
   noPageEpoch,
   trustedMemory,

@@ -3,7 +3,6 @@ import {
   type DynamoDBClient,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { decodeIntent, encodeIntent } from "../../../lib/stack/store/head/intent-codec.ts";
 import type { SyncPorts } from "../../../lib/stack/sync/sync-ports.ts";
 
 type Item = Record<string, AttributeValue>;
@@ -32,25 +31,6 @@ export const withTables = (
     tables: { ...ports.tables, client: { send: send as DynamoDBClient["send"] } },
   };
 };
-
-/**
- * A head in which every open intent was found unmoved before: what its next look finds unmoved is
- * the second.
- */
-export const lookedAtOnce = (head: Item): Item => ({
-  ...head,
-  intents: {
-    M: Object.fromEntries(
-      Object.entries(head["intents"]?.M ?? {}).map(([id, { B: body = new Uint8Array() }]) => {
-        const decoded = decodeIntent(body);
-        return [
-          id,
-          { B: decoded.kind === "read" ? encodeIntent({ ...decoded.intent, unmovedMs: 0 }) : body },
-        ];
-      }),
-    ),
-  },
-});
 
 /** Ports with another client of the cluster. */
 export const withClient = (ports: SyncPorts, wrap: (client: Client) => Client): SyncPorts => ({

@@ -93,26 +93,6 @@ const unreadSchedule: PlantedBug = {
     }),
 };
 
-/** Floors that jump when a window starts, and fall when it ends. */
-const unreadRamps: PlantedBug = {
-  leftOut: "the ramps of a schedule",
-  seed: 44,
-  caughtBy: [OUTSIDE],
-  ports: (ports) =>
-    decidingBy(ports, (input) => {
-      const { schedule } = input.spec;
-      return schedule
-        ? {
-            ...input,
-            spec: {
-              ...input.spec,
-              schedule: schedule.map((entry) => ({ ...entry, rampInMs: 0, rampOutMs: 0 })),
-            },
-          }
-        : input;
-    }),
-};
-
 /** Only what holds for many is read. */
 const unreadOwnOverrides: PlantedBug = {
   leftOut: "the overrides of one autoscaler in a decision",
@@ -343,7 +323,6 @@ export const STOP_BUGS: readonly PlantedBug[] = [
   unraisedVersion,
   unreadOverrides,
   unreadSchedule,
-  unreadRamps,
   unreadOwnOverrides,
   lateEnd,
   unreadExtension,
