@@ -8,7 +8,7 @@ import { rows } from "../answers/service/rows/rows.ts";
 import { powertoolsReporter, type Reporter } from "../stack/report/reporter.ts";
 import type { AuditDay } from "../stack/store/history/audit-days.ts";
 import { insertByStatement } from "../stack/store/history/item.ts";
-import { tablesWithoutIds } from "../stack/store/table/real-tables.ts";
+import { realTables } from "../stack/store/table/real-tables.ts";
 import type { ENVIRONMENT } from "./environment.ts";
 import { putsObjects } from "./put-object.ts";
 
@@ -29,7 +29,7 @@ export const auditReads = (context: QueryContext) => ({
 export const auditingParts = (
   names: Readonly<Record<(typeof ENVIRONMENT.audit)[number], string>>,
 ): AuditDependencies => {
-  const tables = tablesWithoutIds({
+  const tables = realTables({
     stateTable: names.TIDEMARK_STATE_TABLE,
     historyTable: names.TIDEMARK_HISTORY_TABLE,
   });

@@ -3,7 +3,7 @@ import { boundedRequests } from "../stack/aws/bounded-requests.ts";
 import type { LookReport } from "../stack/report/function-lines.ts";
 import { powertoolsReporter, type Reporter } from "../stack/report/reporter.ts";
 import { insertByStatement } from "../stack/store/history/item.ts";
-import { tablesWithoutIds } from "../stack/store/table/real-tables.ts";
+import { realTables } from "../stack/store/table/real-tables.ts";
 import type { ENVIRONMENT } from "./environment.ts";
 import { putsEvents } from "./put-events.ts";
 import { type SendEvents, sendsEvents } from "./send-events.ts";
@@ -24,7 +24,7 @@ const SEND = {
 export const eventingParts = (
   names: Readonly<Record<(typeof ENVIRONMENT.events)[number], string>>,
 ): EventsDependencies => {
-  const tables = tablesWithoutIds({
+  const tables = realTables({
     stateTable: names.TIDEMARK_STATE_TABLE,
     historyTable: names.TIDEMARK_HISTORY_TABLE,
   });

@@ -22,7 +22,8 @@ import type { PurePart } from "../../lib/stack/sync/pure-part.ts";
 import { PURE_PART } from "../../lib/stack/sync/pure-part.ts";
 import { sync } from "../../lib/stack/sync/sync.ts";
 import type { SyncPorts } from "../../lib/stack/sync/sync-ports.ts";
-import { DEFAULT_TIMING } from "../../lib/stack/plan/message.ts";
+import { DEFAULT_TIMING, type Woken } from "../../lib/stack/plan/message.ts";
+import { present } from "../../lib/rules/model/json.ts";
 import { warmCache } from "../../lib/stack/sync/load/warm-cache.ts";
 import { clientTo } from "../cluster/stand-in/watched.ts";
 import { startDynalite } from "../contracts/engines.ts";
@@ -33,6 +34,10 @@ import { testTables } from "../sync/world.ts";
 const AUTOSCALERS = 100;
 const PERIOD_MS = 15_000;
 const SYNCS = 25;
+/** Of each kind that `compareWoken` plays turn by turn. */
+const TURNS = 60;
+/** The first sync of a minute has more to write, whoever asked for it. */
+const SYNCS_A_MINUTE = 4;
 interface Cost {
   readonly writes: number;
   readonly writeUnits: number;
@@ -158,24 +163,70 @@ export const run = async (): Promise<void> => {
       cache,
     };
   };
-  const played: Played[] = [];
-  for (let at = 0; at < SYNCS; at++) {
+  const synced = async (woken?: Woken): Promise<Played> => {
     consumed = nothingConsumed();
     decideMs = 0;
     const started = performance.now();
     const report = await sync(portsFor(consumed), {
-      cluster: CLUSTER.name,
-      partition: WHOLE_CLUSTER,
-      dueMs: nowMs,
-      periodMs: PERIOD_MS,
+      ...{ cluster: CLUSTER.name, partition: WHOLE_CLUSTER, dueMs: nowMs, periodMs: PERIOD_MS },
+      ...present({ woken }),
     });
-    played.push({ report, cost: costOf(consumed), decideMs, wallMs: performance.now() - started });
     nowMs += PERIOD_MS;
-  }
+    return { report, cost: costOf(consumed), decideMs, wallMs: performance.now() - started };
+  };
+  const played: Played[] = [];
+  for (let at = 0; at < SYNCS; at++) played.push(await synced());
   print(played, await bytesStored(tables));
+  await compareWoken(synced, SYNCS);
   client.close();
   server.process.disconnect();
   await engine.close();
+};
+
+/** What a wake adds to the sync that it sends; a planned one has none. */
+const WOKEN: Readonly<Record<string, Woken | undefined>> = {
+  planned: undefined,
+  woken: { reason: "bench" },
+  "woken, naming one autoscaler": {
+    reason: "bench",
+    namespace: "team-0",
+    names: ["app-0"],
+  },
+};
+
+/** Steady syncs turn by turn: planned ones, and the same by a wake. */
+const compareWoken = async (
+  synced: (woken?: Woken) => Promise<Played>,
+  before: number,
+): Promise<void> => {
+  const kinds = Object.keys(WOKEN);
+  const rows = new Map<string, Played[]>(kinds.map((kind) => [kind, []]));
+  for (let at = before, turn = 0; turn < TURNS * kinds.length; at++) {
+    if (at % SYNCS_A_MINUTE === 0) {
+      await synced();
+      continue;
+    }
+    // The order changes from round to round, so that no kind always comes at one place of a minute.
+    const kind = kinds[(turn + Math.floor(turn / kinds.length)) % kinds.length] ?? "";
+    rows.get(kind)?.push(await synced(WOKEN[kind]));
+    turn++;
+  }
+  const table = new Table({
+    head: ["steady sync", "number", "WRU", "RRU", "wall ms", "of a planned one"],
+    style: { head: [], border: [] },
+    colAligns: ["left", "right", "right", "right", "right", "right"],
+  });
+  const wallOf = (kind: string): number =>
+    median((rows.get(kind) ?? []).map(({ wallMs }) => wallMs));
+  for (const [kind, all] of rows)
+    table.push([
+      ...[kind, String(all.length)],
+      String(median(all.map(({ cost }) => cost.writeUnits))),
+      String(median(all.map(({ cost }) => cost.readUnits))),
+      wallOf(kind).toFixed(1),
+      (wallOf(kind) / wallOf("planned")).toFixed(2),
+    ]);
+  process.stdout.write(`${table.toString()}\n`);
 };
 
 /** Rows by what the sync had to do; each figure is the median of its row. */

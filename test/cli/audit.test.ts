@@ -262,6 +262,11 @@ describe.each(FORMATS)("the chain of an audit as %s", (format) => {
     expect(err).toContain("the audit is cut off here");
   });
 
+  it("says that a file is empty", async () => {
+    const { code, err } = await verify(folder.write(`empty.${format}`, ""));
+    expect([code, err]).toEqual([1, expect.stringContaining("the file is empty")]);
+  });
+
   it("is another one where an audit was made anew with less in it: the head says so", async () => {
     const { err, out } = await audit(format, "--cluster", "us-1");
     const file = folder.write(`less.${format}`, out);

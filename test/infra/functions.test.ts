@@ -45,6 +45,7 @@ const TABLES = { stateTable: NAMES.StateTable, historyTable: NAMES.HistoryTable 
 const SECRET = "tidemark-prod/eu-1";
 const CONNECT_URL = "https://connect.lambda-url.eu-central-1.on.aws/";
 const MINUTE_MS = 60_000;
+const PERIOD_MS = 15_000;
 const closing: (() => Promise<void>)[] = [];
 
 let schedule: Environment;
@@ -52,6 +53,7 @@ let sync: Environment;
 let api: Environment;
 let connect: Environment;
 let view: Environment;
+let wake: Environment;
 let service: Service;
 let queue: Queue;
 let calls: readonly Call[];
@@ -193,6 +195,7 @@ const startAll = async (): Promise<void> => {
       api: statementsOf(resources, "ApiRole"),
       connect: statementsOf(resources, "ConnectRole"),
       view: statementsOf(resources, "ViewRole"),
+      wake: statementsOf(resources, "WakeRole"),
     },
     names: NAMES,
   });
@@ -256,6 +259,7 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_SYNC_FUNCTION: NAMES.SyncLambdaFunction,
   });
   view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  wake = await start("wake", { TIDEMARK_SYNC_QUEUE_URL: queueUrl });
 };
 
 const deliver = (bodies: readonly string[]): ReturnType<Environment["invoke"]> =>
@@ -305,6 +309,7 @@ describe.skipIf(!HAS_DYNOXIDE)(
       for (const close of closing.reverse()) await close();
     });
     let bodies: readonly string[] = [];
+    let plannedMs = 0;
 
     it("plan from what the schedule sends: a sync of the only partition for each period from now on, since it was just added", async () => {
       // Late by a minute, so that the minute planned is the next one and the messages are not far
@@ -327,6 +332,7 @@ describe.skipIf(!HAS_DYNOXIDE)(
       );
       const dues = messages.map(({ dueMs }) => dueMs).toSorted((one, other) => one - other);
       expect(dues.length).toBeGreaterThanOrEqual(4);
+      plannedMs = dues[0] ?? 0;
       expect(dues.map((dueMs, at) => dueMs - at * 15_000)).toEqual(dues.map(() => dues[0]));
       // Nothing here waits for an instant: what is delivered below is due a second after the other,
       // and lately.
@@ -350,6 +356,47 @@ describe.skipIf(!HAS_DYNOXIDE)(
         body: { batchItemFailures: [] },
       });
       expect((await events()).length).toBe(1);
+    });
+
+    it("wake by what the bus and a topic send: one extra sync, which the second of them joins", async () => {
+      // No planned sync may be near, which would do the work of the wake.
+      const sinceMs = (Date.now() - plannedMs) % PERIOD_MS;
+      const untilNextMs = (sinceMs < 0 ? 0 : PERIOD_MS) - sinceMs;
+      if (untilNextMs < PERIOD_MS / 2) await wait(untilNextMs + 100);
+      queue.receive(10);
+      const detail = { cluster: "eu-1", namespace: "shop", names: ["web"], reason: "deploy 42" };
+      const time = new Date().toISOString();
+      const ofBus = {
+        ...{ version: "0", id: "6a7e8feb-b491-4cf7-a9f1-bf3703467718", "detail-type": "wake" },
+        ...{ source: "tidemark.wake", account: "210987654321", time, region: "eu-central-1" },
+        ...{ resources: [], detail },
+      };
+      const topic = "arn:aws:sns:eu-central-1:123456789012:wakes";
+      const ofTopic = {
+        Records: [
+          {
+            ...{ EventSource: "aws:sns", EventVersion: "1.0", EventSubscriptionArn: `${topic}:1` },
+            Sns: {
+              ...{ Type: "Notification", MessageId: "95df01b4", TopicArn: topic, Timestamp: time },
+              ...{ Subject: null, SignatureVersion: "1", Signature: "EXAMPLE", SigningCertUrl: "" },
+              ...{ UnsubscribeUrl: "", MessageAttributes: {}, Message: JSON.stringify(detail) },
+            },
+          },
+        ],
+      };
+      for (const event of [ofBus, ofTopic, { source: "tidemark.wake", detail: { replicas: 900 } }])
+        expect(await wake.invoke(event)).toEqual({ kind: "response", body: null });
+      const woken = queue
+        .receive(10)
+        .map(({ body }) => JSON.parse(body) as object)
+        .filter((message) => "woken" in message);
+      expect(woken, wake.log()).toEqual([
+        expect.objectContaining({
+          ...{ cluster: "eu-1", partition: "default" },
+          woken: { reason: "deploy 42", namespace: "shop", names: ["web"] },
+        }),
+      ]);
+      expect(wake.log()).toContain("Cannot read an event");
     });
 
     it("give back what they cannot read, alone", async () => {

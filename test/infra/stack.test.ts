@@ -239,9 +239,9 @@ describe("the functions", () => {
     // Labels of wakes: 1 KiB of the functions that answer people. The keys that a Redis may count,
     // and one kind more of other controllers: less than 1 KiB. Who holds the fleet, where its tables
     // have a replica in another region, and how it moves: some 5 KiB. What loads the code that was
-    // compiled before: 2 KiB of each.
+    // compiled before: 2 KiB of each. Whether the fleet is in this region, which events asks: 1 KiB.
     const budgetKib = {
-      ...{ schedule: 400, sync: 980, api: 1140, connect: 1150, view: 1020, wake: 385, events: 430 },
+      ...{ schedule: 400, sync: 980, api: 1140, connect: 1150, view: 1020, wake: 385, events: 433 },
       // An audit reads scales, edits, rows and histories as view does, and answers nobody.
       audit: 480,
     };
@@ -626,7 +626,8 @@ describe("what sends events", () => {
     ).toEqual(["EventsLambdaFunction", "EventsLogGroup", "EventsRole"]);
     expect(packaged.resources).not.toHaveProperty("LookAround");
     expect(Object.keys(statementsOf("EventsRole"))).toEqual([
-      ...["ReadChanges", "ReadDays", "AppendNotices", "LookAround", "RememberNotices", "WriteLogs"],
+      ...["ReadChanges", "ReadDays", "AppendNotices", "LookAround", "RememberNotices"],
+      ...["KnowTables", "WriteLogs"],
     ]);
     expect(variablesOf(packaged, "events")).toMatchObject({
       TIDEMARK_EVENT_BUS: "none",
@@ -636,7 +637,8 @@ describe("what sends events", () => {
 
   it("is the stream of the history table, one batch of a shard at a time, for as long as it keeps records", () => {
     expect(given()["HistoryTable"]?.Properties).toMatchObject({
-      StreamSpecification: { StreamViewType: "NEW_IMAGE" },
+      // Old images for replicas in other regions, which the same stream must serve.
+      StreamSpecification: { StreamViewType: "NEW_AND_OLD_IMAGES" },
     });
     expect(given()["EventsOfHistory"]?.Properties).toMatchObject({
       FunctionName: { Ref: "EventsLambdaFunction" },
@@ -658,6 +660,21 @@ describe("what sends events", () => {
       ...{ EventBus: "default", HistoryStream: stream, ...tables },
     });
     expect(earlier["EventsOfHistory"]?.Properties["EventSourceArn"]).toEqual(stream);
+  });
+
+  it("is the stream that a parameter names, where replicas had the table make it", () => {
+    const stream = "arn:aws:dynamodb:eu-central-1:000000000000:table/h/stream/1";
+    const own = resourcesOf(packaged.text, { EventBus: "default", HistoryStream: stream });
+    expect(own["EventsOfHistory"]?.Properties["EventSourceArn"]).toEqual(stream);
+    expect(own["HistoryTable"]?.Properties).not.toHaveProperty("StreamSpecification");
+  });
+
+  it("changes nothing of a sync: its function, its role and its queue are the same with a bus", () => {
+    const without = resourcesOf(packaged.text, {});
+    for (const name of ["SyncLambdaFunction", "SyncRole", "SyncQueue", "ScheduleLambdaFunction"]) {
+      expect(without[name]).toBeDefined();
+      expect(given()[name]).toEqual(without[name]);
+    }
   });
 
   it("looks at the fleet once a minute, and once only", () => {

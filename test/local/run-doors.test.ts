@@ -91,3 +91,19 @@ it.each(DOORS)(
     expect(isClosed).toBe(true);
   },
 );
+
+it("the door of wakes names what it takes, to a request of another method and of another type", async () => {
+  const wakes = await startWakeServer(0);
+  wakes.serve(servedWith({}), () => {});
+  const asked = async (method: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(wakes.url ?? "", { method, headers });
+    return [answer.status, await answer.text()];
+  };
+  expect(await asked("GET")).toEqual([405, expect.stringContaining("it takes POST")]);
+  expect(await asked("PUT")).toEqual([405, expect.stringContaining("it takes POST")]);
+  expect(await asked("POST", { "content-type": "text/plain" })).toEqual([
+    415,
+    expect.stringContaining("send it as application/json"),
+  ]);
+  await wakes.close();
+});

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { keepDays } from "../../lib/answers/audit/daily.ts";
+import { START } from "../../lib/answers/audit/chain.ts";
+import { lookAround } from "../../lib/answers/cloud-events/look.ts";
+import { auditReads } from "../../lib/lambda/auditing.ts";
+import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { LOST_NUMBERS } from "../../lib/stack/store/head/repair-head.ts";
 import { getFleet } from "../../lib/stack/store/records/clusters.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/rules/model/time-text.ts";
 import { workloadOf } from "../sync/world.ts";
-import { newRegions } from "./world/regions.ts";
+import { newRegions, type Region } from "./world/regions.ts";
 
 const RATE_MS = 10 * MINUTE_MS;
 
@@ -74,6 +79,42 @@ describe("a standby in a second region", () => {
     world.nowMs += 5 * MINUTE_MS;
     expect(await one.waker()(world.record, wake)).toMatchObject([{ kind: "elsewhere" }]);
     await expect(one.service().freeze("x")).rejects.toMatchObject({ code: "service.conflict" });
+  });
+
+  it("makes no notices and keeps no audits, and goes on with both where it has the fleet", async () => {
+    const stacks = await moved();
+    const { one, two, world } = stacks;
+    one.isUp = true;
+    await stacks.live(MINUTE_MS);
+    const look = ({ tables }: Region) => lookAround({ tables, insert: insertByStatement(tables) });
+    /** The head that each file names as that of the file before it, and its own. */
+    const keep = async ({ tables }: Region) => {
+      const files: string[] = [];
+      const days = await keepDays({
+        service: auditReads({ tables, clock: tables.clock }),
+        ...{ tables, insert: insertByStatement(tables) },
+        put: async (_key, body) => void files.push(body),
+      });
+      const begins = files.map((body) => /"id":"([0-9a-f]{64})"/.exec(body)?.[1]);
+      return { begins, heads: days.map(({ head }) => head) };
+    };
+    world.nowMs += 24 * 60 * MINUTE_MS;
+    const before = one.writes();
+    expect(await look(one)).toMatchObject({ made: 0, isElsewhere: true });
+    expect(await keep(one)).toEqual({ begins: [], heads: [] });
+    expect(one.writes()).toBe(before);
+    expect(await look(two)).not.toHaveProperty("isElsewhere");
+    const first = await keep(two);
+    expect(first).toEqual({ begins: [START], heads: [expect.any(String)] });
+    await stacks.replicate();
+    // The fleet comes back to the first region, whose bucket gets the next file of the one chain.
+    await two.service().move("eu-1");
+    await stacks.replicate();
+    world.nowMs += 24 * 60 * MINUTE_MS;
+    expect(await keep(two)).toEqual({ begins: [], heads: [] });
+    await one.service().move("eu-1");
+    await stacks.replicate();
+    expect((await keep(one)).begins).toEqual(first.heads);
   });
 
   it("takes the fleet without the region that is down, not before that one can act no more, and syncs within a minute", async () => {
@@ -210,6 +251,9 @@ describe("the first region, when it is back", () => {
     await expect(one.service().move("eu-1")).rejects.toMatchObject({ code: "service.conflict" });
     await stacks.live(10 * SECOND_MS);
     expect(await one.service().move("eu-1")).toMatchObject({ kind: "taken", from: "eu-2" });
+    // A message that the other stack had may have claimed its copy before the move came to it.
+    await stacks.live(10 * SECOND_MS);
+    expect((await one.service().move("eu-1")).kind).toMatch(/^(?:here|repaired)$/);
     await stacks.live(2 * MINUTE_MS);
     expect((await getFleet(two.tables)).moved?.term).toBeGreaterThan(term);
     const later = stacks.reports.filter(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { WAKE } from "../../lib/answers/api/input-schemas.ts";
 import { alertPayload, wakesOfAlerts } from "../../lib/stack/plan/wake-alerts.ts";
 
 const alert = (labels: Readonly<Record<string, string>>, status = "firing") => ({
@@ -88,5 +89,19 @@ describe("an alert", () => {
     ],
   ])("%s is refused with its field", (_what, alerts, path) => {
     expect(alertPayload.safeParse({ alerts }).error?.issues[0]?.path).toEqual(path);
+  });
+});
+
+describe("the body of a wake", () => {
+  it.each([
+    [{ cluster: "eu 1" }, ["cluster"]],
+    [{ cluster: "a".repeat(64), namespace: "b c" }, ["cluster", "namespace"]],
+    [{ cluster: "eu-1", names: [] }, ["names"]],
+    [{ cluster: "eu-1", names: ["web", "a\u202e"] }, ["names.1"]],
+    [{ names: ["web"] }, ["cluster"]],
+    [{ cluster: "eu 1", replicas: 900 }, ["cluster", ""]],
+  ])("%j is refused with each fault once", (body, fields) => {
+    const { issues = [] } = WAKE.safeParse(body, { reportInput: true }).error ?? {};
+    expect(issues.map(({ path }) => path.join("."))).toEqual(fields);
   });
 });

@@ -305,7 +305,11 @@ export const WAKE = z
   .superRefine((body, { addIssue }) => {
     if (body.alerts !== undefined) return;
     const strict = z.strictObject(ownWake).safeParse(body, { reportInput: true });
-    for (const issue of strict.error?.issues ?? []) addIssue({ ...issue });
+    // What is wrong with a field that is there was found above.
+    const sent: Readonly<Record<string, unknown>> = body;
+    for (const issue of strict.error?.issues ?? [])
+      if (issue.path.length === 0 || sent[String(issue.path[0])] === undefined)
+        addIssue({ ...issue });
   });
 export const REVOKE = z.strictObject({ id: label });
 export const REQUIRE = z.strictObject({ required: z.boolean() });

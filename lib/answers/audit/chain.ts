@@ -83,6 +83,7 @@ export const verified = async (
     last = read.kind;
     frame = [];
   }
+  if (number === 0) throw refused(number, "the file is empty");
   if (last !== "end")
     throw refused(number, "the audit is cut off here: its last line, of the kind end, is missing");
   mustBeFrame(undefined, number - frame.length + 1);

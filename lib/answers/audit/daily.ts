@@ -5,6 +5,7 @@ import {
   lastAuditDay,
 } from "../../stack/store/history/audit-days.ts";
 import type { InsertHistory } from "../../stack/store/history/item.ts";
+import { readPlace } from "../../stack/store/records/fleet-place.ts";
 import { utcDate } from "../../stack/store/table/keys.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import type { Service } from "../service/service.ts";
@@ -39,6 +40,8 @@ export interface DailyPorts {
  */
 export const keepDays = async (ports: DailyPorts): Promise<readonly AuditDay[]> => {
   const { tables, insert } = ports;
+  // The stack that has the fleet keeps them: two would make two chains of one.
+  if ((await readPlace(tables)).kind !== "here") return [];
   const last = await lastAuditDay(tables);
   const kept: AuditDay[] = [];
   for (const date of daysAfter(last?.date, tables.clock() - LATE_MS)) {

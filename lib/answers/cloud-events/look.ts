@@ -14,6 +14,7 @@ import {
   readOpenNotices,
   storeOpenNotices,
 } from "../../stack/store/records/open-notices.ts";
+import { fleetPlaceOf } from "../../stack/store/records/fleet-place.ts";
 import { summaryKeyOf } from "../../stack/store/summary/summary-codec.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
 import {
@@ -36,10 +37,14 @@ const OPEN_MAX = 10_000;
  */
 export const lookAround = async ({ tables, insert }: LookPorts): Promise<LookReport> => {
   const nowMs = tables.clock();
-  const [{ fleet, clusters }, before] = await Promise.all([
+  const [{ fleet, clusters }, before, found] = await Promise.all([
     readFleet(tables),
     readOpenNotices(tables),
+    tables.ids?.(),
   ]);
+  // The stack that has the fleet looks. Two that write the same notices would undo each other.
+  if (fleetPlaceOf(fleet(), found).kind !== "here")
+    return { made: 0, open: 0, leftOut: 0, isElsewhere: true };
   const read = clusters.flatMap((item) => (item.kind === "read" ? [item.record] : []));
   const parts = read.flatMap((cluster) =>
     cluster.partitions.map(({ name }) => ({

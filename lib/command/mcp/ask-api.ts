@@ -31,12 +31,8 @@ export const askApi =
     throw new TidemarkError("mcp.refused", refusalIn(text, status), { status });
   };
 
-interface Problem {
-  readonly detail?: string;
-  readonly errors?: readonly { readonly field: string; readonly message: string }[];
-}
-
+/** The detail of a problem names each field. */
 const refusalIn = (text: string, status: number): string => {
-  const { detail = `the API answered ${status}`, errors = [] }: Problem = JSON.parse(text);
-  return [detail, ...errors.map(({ field, message }) => `${field} ${message}`)].join("; ");
+  const { detail = `the API answered ${status}` }: { readonly detail?: string } = JSON.parse(text);
+  return detail;
 };

@@ -78,7 +78,7 @@ const answered = async (
 ): Promise<Answered> => {
   if (request.url?.split("?")[0] !== PATH) return plain(404, `Not found: wakes go to ${PATH}`);
   // A page in a browser cannot send this type to another origin without asking before.
-  if (!JSON_TYPE.test(request.headers["content-type"] ?? ""))
+  if (request.method === "POST" && !JSON_TYPE.test(request.headers["content-type"] ?? ""))
     return plain(415, "Cannot read the wake: send it as application/json");
   if (!answerer) return plain(503, "Not yet: the run is starting");
   const body = await requestBody(request, BODY_BYTES_MAX);

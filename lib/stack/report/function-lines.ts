@@ -257,14 +257,18 @@ export interface LookReport {
   readonly open: number;
   /** Found, and not remembered for want of room. */
   readonly leftOut: number;
+  /** The fleet is in another region, whose stack looks. */
+  readonly isElsewhere?: boolean;
 }
 
 /** The log line of one look. */
-export const lookLine = ({ made, open, leftOut }: LookReport): LogLine => ({
+export const lookLine = ({ made, open, leftOut, isElsewhere }: LookReport): LogLine => ({
   level: leftOut > 0 ? "warn" : "debug",
   message:
     leftOut > 0
       ? `Made ${made} notices; ${leftOut} more states were found than can be remembered, and begin with a later look`
-      : `Made ${made} notices`,
+      : isElsewhere
+        ? "Looked at nothing: the fleet is in another region"
+        : `Made ${made} notices`,
   fields: { made, open, leftOut },
 });
