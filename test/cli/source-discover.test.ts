@@ -54,6 +54,22 @@ describe("source discover", () => {
     expect(words).toContain("--secret");
   });
 
+  it.each([
+    ["bearer", /--url https:\/\/HOST\/a \\\n {2}--private \\\n {2}--auth bearer/],
+    ["basic", /--url https:\/\/HOST\/a \\\n {2}--private \\\n {2}--auth basic/],
+    ["apiKey", /--service monitoring\/prometheus:9090\/a \\\n {2}--auth header/],
+  ])("asks a service with %s by what the API server lets through", async (authModes, words) => {
+    const path = file(
+      scaledObject(
+        { serverAddress: "http://prometheus.monitoring.svc:9090/a", authModes },
+        { authenticationRef: { name: "prom" } },
+      ),
+    );
+    const { out } = await inside(["source", "discover", "-f", path]);
+    expect(out).toMatch(words);
+    expect(out.includes("in place of HOST")).toBe(authModes !== "apiKey");
+  });
+
   it("says which triggers ask an exporter, and which are not carried over", async () => {
     const path = file(
       scaledObject({}, { type: "kafka", metadata: { consumerGroup: "g" } }),

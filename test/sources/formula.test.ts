@@ -340,7 +340,7 @@ describe("a metric with a formula", () => {
     const blocks = [...page.matchAll(/```yaml\n(metrics:[\s\S]*?)```/g)].map(
       ([, yaml = ""]): unknown => parse(yaml),
     );
-    expect(blocks).toHaveLength(5);
+    expect(blocks).toHaveLength(6);
     for (const block of blocks)
       expect(admit(manifest(block as Readonly<Record<string, unknown>>))).toMatchObject({
         ok: true,

@@ -149,22 +149,14 @@ const commandLines = (
 type Option = readonly [option: string, value?: string];
 
 const optionsOf = (source: DiscoveredSource, clusters: readonly string[]): readonly Option[] => {
-  const {
-    place,
-    service,
-    namespaces,
-    queues = [],
-    keys = [],
-    metricNamespaces = [],
-    search,
-  } = source;
+  const { place, namespaces, queues = [], keys = [], metricNamespaces = [], search } = source;
   const pairs = (option: string, some: Readonly<Record<string, string>> = {}): readonly Option[] =>
     Object.entries(some).map(([name, value]) => [option, `${name}=${value}`]);
   const each = (option: string, values: readonly string[]): readonly Option[] =>
     values.map((value) => [option, value]);
   return [
     ...(place.kind === "prometheus" ? [] : [["--kind", place.kind] as const]),
-    ...addressOptions(place, service),
+    ...addressOptions(source),
     ...(place.region === undefined
       ? []
       : ([
@@ -184,10 +176,20 @@ const optionsOf = (source: DiscoveredSource, clusters: readonly string[]): reado
   ];
 };
 
-const addressOptions = (
-  { kind, address }: DiscoveredSource["place"],
-  service: DiscoveredSource["service"],
-): readonly Option[] => {
+/** What a person fills in where a service cannot be asked through the API server. */
+const HOST = "https://HOST";
+
+/** The API server takes the header Authorization for itself. */
+const needsHost = (source: DiscoveredSource): boolean =>
+  source.service !== undefined && ![undefined, "header"].includes(authKindOf(source));
+
+const addressOptions = (source: DiscoveredSource): readonly Option[] => {
+  const { service } = source;
+  const { kind, address } = source.place;
+  if (needsHost(source)) {
+    const path = new URL(address ?? HOST).pathname.replace(/\/$/, "");
+    return [["--url", `${HOST}${path}`], ["--private"]];
+  }
   if (kind === "amp") return [["--workspace", /\/(ws-[\w-]+)/.exec(address ?? "")?.[1] ?? "ws-…"]];
   if (service)
     return [
@@ -201,38 +203,52 @@ const addressOptions = (
   ];
 };
 
-const authOptions = ({ name, place }: DiscoveredSource): readonly Option[] => {
-  if (place.authentication === undefined || place.region !== undefined) return [];
+/** How a source is authenticated, by the mode that the trigger says. */
+const authKindOf = ({ place }: DiscoveredSource): string | undefined => {
+  if (place.authentication === undefined || place.region !== undefined) return undefined;
   // Where a TriggerAuthentication says no mode.
   const otherwise = REDIS_KINDS.includes(place.kind) ? "basic" : "bearer";
   const mode = place.authModes?.split(/[ ,]/)[0] ?? otherwise;
-  const kind = AUTH_OF_MODE[mode] ?? "bearer";
+  return AUTH_OF_MODE[mode] ?? "bearer";
+};
+
+const authOptions = (source: DiscoveredSource): readonly Option[] => {
+  const kind = authKindOf(source);
+  if (kind === undefined) return [];
   return [
     ["--auth", kind],
     ...(kind === "header" ? [["--auth-header", "HEADER"] as const] : []),
-    ["--secret", `STACK/source.${name}`],
+    ["--secret", `STACK/source.${source.name}`],
   ];
 };
 
 /** What a person has to do or to know before the command is run. */
-const notesOf = ({ place, secrets, service }: DiscoveredSource): readonly string[] => [
-  ...(place.authentication === undefined || place.region !== undefined
-    ? []
-    : [
-        `put its credential into the secret (docs/sources.md); ${place.authentication} reads ${secrets.join(", ") || "no secret that was found"}`,
-      ]),
-  ...(place.region === undefined
-    ? []
-    : ["make the role, and write its account and the name of your stack (docs/sources.md)"]),
-  ...(place.unsafeTls
-    ? [
-        "KEDA does not check its certificate (unsafeSsl); Tidemark does: use a certificate that can be checked",
-      ]
-    : []),
-  ...(service === undefined &&
-  /^https?:\/\/[^./:]+(?:\.[^./:]+)?(?::\d+)?(?:\/|$)/.test(place.address ?? "")
-    ? [
-        "its host looks like a service of the cluster: then give --service NAMESPACE/NAME:PORT in place of --url",
-      ]
-    : []),
-];
+const notesOf = (source: DiscoveredSource): readonly string[] => {
+  const { place, secrets, service } = source;
+  return [
+    ...(needsHost(source)
+      ? [
+          `the API server takes the header Authorization for itself: write in place of HOST the address of an Ingress, a Route or a load balancer that leads to ${service?.text}`,
+        ]
+      : []),
+    ...(place.authentication === undefined || place.region !== undefined
+      ? []
+      : [
+          `put its credential into the secret (docs/sources.md); ${place.authentication} reads ${secrets.join(", ") || "no secret that was found"}`,
+        ]),
+    ...(place.region === undefined
+      ? []
+      : ["make the role, and write its account and the name of your stack (docs/sources.md)"]),
+    ...(place.unsafeTls
+      ? [
+          "KEDA does not check its certificate (unsafeSsl); Tidemark does: use a certificate that can be checked",
+        ]
+      : []),
+    ...(service === undefined &&
+    /^https?:\/\/[^./:]+(?:\.[^./:]+)?(?::\d+)?(?:\/|$)/.test(place.address ?? "")
+      ? [
+          "its host looks like a service of the cluster: then give --service NAMESPACE/NAME:PORT in place of --url",
+        ]
+      : []),
+  ];
+};
