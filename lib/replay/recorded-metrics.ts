@@ -259,8 +259,10 @@ const LOOK_BACK_MS = 2 * SCRAPE_MS;
 
 /**
  * Pods behind the value of a sample. A use is the mean of some seconds: pods that serve since the
- * sample before are not in it yet, and pods that were taken away since then are not any more. A
- * sample that is longer ago says nothing of these seconds.
+ * sample before may not be in it yet, and pods that were taken away since then are not any more.
+ * How many are in it is what the rules counted, where that is stored. Ready pods that gave no value
+ * are not counted either, and they serve: of them there were as many before. Where it is not
+ * stored, a sample that is longer ago says nothing of these seconds.
  */
 const servedIn = (
   { samples }: Pick<Recorded, "samples">,
@@ -269,9 +271,12 @@ const servedIn = (
 ): number => {
   const [sample, before] = [samples[at], samples[at - 1]];
   const ready = sample ? readyOf(sample) : Number.NaN;
-  if (!isUse(level) || !before || !sample || sample.atMs - before.atMs > LOOK_BACK_MS) return ready;
-  const earlier = readyOf(before);
-  return earlier > 0 ? Math.min(ready, earlier) : ready;
+  if (!isUse(level) || !before || !sample) return ready;
+  const earlier = Math.min(ready, readyOf(before));
+  if (!(earlier > 0)) return ready;
+  const { counted } = sample;
+  if (counted !== undefined) return Math.min(ready, Math.max(earlier, counted));
+  return sample.atMs - before.atMs > LOOK_BACK_MS ? ready : earlier;
 };
 
 /** The load that the value of a sample shows; NaN where no pod served. */

@@ -190,16 +190,18 @@ const overrideOf = (
 });
 
 /**
- * How long pods took to serve: for each scale up, half-way between the last sample that had fewer
- * ready pods and the first that had enough. The median; undefined where no scale shows it, because
- * the samples are minutes apart.
+ * How long pods took to serve: for each scale up, half-way between the last sample in which fewer
+ * than half of the new pods were ready and the first with half of them. The last of many pods is
+ * later than most. The median; undefined where no scale shows it, because the samples are minutes
+ * apart.
  */
 export const podStartOf = ({ samples, scales }: Recorded): number | undefined => {
   const lengths = scales.flatMap(({ atMs, to }) => {
     const before = samples.findLast((sample) => sample.atMs <= atMs);
     if (before?.current === undefined || before.current >= to) return [];
     const after = samples.filter((sample) => sample.atMs > atMs && sample.atMs < atMs + LONGEST_MS);
-    const enough = after.findIndex(({ ready = 0 }) => ready >= to);
+    const half = before.current + Math.ceil((to - before.current) / 2);
+    const enough = after.findIndex(({ ready = 0 }) => ready >= half);
     const first = after[enough];
     if (first === undefined) return [];
     const fewerMs = Math.max(atMs, after[enough - 1]?.atMs ?? atMs);

@@ -150,6 +150,15 @@ describe("tidemark replay --trace", () => {
     );
   });
 
+  it("refuses a load of millennia, as one wrong time makes it", async () => {
+    write("far.csv", "timestamp,value\n60,1\n120,1\n99999999999,1\n");
+    const { code, err } = await replayed("", ["hpa.yaml"], "far.csv");
+    expect(code).toBe(2);
+    expect(err).toContain(
+      'Cannot use the load of "far.csv": it has 1157408 days, from 1970-01-01T00:01:00Z to 5138-11-16T09:47:39Z, and at most 1100 are replayed; look for a wrong time, or cut the file',
+    );
+  });
+
   it("prints the figures of each policy, with what the later ones differ by, and opens nothing", async () => {
     const { code, out, err } = await replayed("--price 0.1");
     expect([code, err]).toEqual([0, ""]);
@@ -224,6 +233,16 @@ describe("tidemark replay --trace", () => {
     ],
     ["--warm-up 20h", ["hpa.yaml"], 'Cannot use --warm-up "20h"'],
     ["--days 3", ["hpa.yaml"], 'Cannot use --days "3": 9h are known, from 2026-01-05T01:00:00Z on'],
+    [
+      "--model nope=total",
+      ["hpa.yaml"],
+      'Cannot use --model "nope": no manifest has such a metric, only "cpu"',
+    ],
+    [
+      "--model cpu=total",
+      ["hpa.yaml"],
+      'Cannot use --model "cpu": the use of a resource is shared',
+    ],
     ["--days 0", ["hpa.yaml"], 'Cannot read --days "0": give a number of days such as 7'],
     ["--days mon", ["hpa.yaml"], 'Cannot read --days "mon": give a number of days such as 7'],
   ])("refuses %s with %s", async (words, files, message) => {

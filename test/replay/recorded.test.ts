@@ -128,6 +128,14 @@ describe("what happened besides the policy", () => {
     expect(podStartOf(recordedOf(samples))).toBeUndefined();
   });
 
+  it("takes half of the pods of a scale for the ones that say how long they took", () => {
+    const later = (seconds: number, ready: number) =>
+      sample(10, { atMs: START_MS + 10 * MINUTE_MS + seconds * 1_000, current: 9, ready });
+    const samples = [...minutes(0, 11), later(15, 3), later(30, 6), later(45, 8), later(60, 9)];
+    const scales = [{ atMs: START_MS + 10 * MINUTE_MS, to: 9, isOutside: false }];
+    expect(podStartOf(recordedOf(samples, { scales }))).toBe(23_000);
+  });
+
   it("says nothing of how long pods took where the samples are minutes apart", () => {
     const scales = [{ atMs: START_MS + 10 * MINUTE_MS, to: 5, isOutside: false }];
     const each = [0, 5, 10].map((minute) => sample(minute));
@@ -147,6 +155,18 @@ describe("what happened besides the policy", () => {
     const recorded = recordedOf(samples, { periodMs, untilMs: START_MS + 2 * periodMs });
     const [made] = [...recordedLoads(recorded, "shop", new Map()).loads.values()];
     // Of 60 % at least: a percentage is cut off to a whole one.
+    expect(Math.floor((made?.load.values.at(-1) ?? 0) / 5) * 5).toBe(load);
+  });
+
+  it.each([
+    [4, "more than served before", 240],
+    [1, "no fewer than served before, because a pod without a value serves", 180],
+    [9, "no more than are ready", 300],
+  ])("takes %i counted pods for %s", (counted, _words, load) => {
+    const later = { atMs: START_MS + 30_000, current: 5, ready: 5, counted };
+    const samples = [sample(0), sample(0, later)];
+    const recorded = recordedOf(samples, { untilMs: START_MS + MINUTE_MS });
+    const [made] = [...recordedLoads(recorded, "shop", new Map()).loads.values()];
     expect(Math.floor((made?.load.values.at(-1) ?? 0) / 5) * 5).toBe(load);
   });
 });

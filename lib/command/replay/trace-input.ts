@@ -3,7 +3,9 @@ import { measured, usualPod } from "../../embedded/run/played-load.ts";
 import { divided } from "../../embedded/run/option-values.ts";
 import { readTrace } from "../../embedded/traces/read-trace.ts";
 import { holdsUntilMs, spanMs, type Trace } from "../../embedded/traces/trace.ts";
-import { HOUR_MS } from "../../rules/model/time-text.ts";
+import { rfc3339 } from "../../answers/service/times.ts";
+import type { TimeSpan } from "../../replay/figures.ts";
+import { DAY_MS, HOUR_MS } from "../../rules/model/time-text.ts";
 import { constantSeries, productOf, type Series, stepSeries } from "../../replay/series.ts";
 import type { MetricModel } from "../../replay/load.ts";
 import type { LoadedPod, TracedLoad } from "../../replay/traced.ts";
@@ -56,6 +58,7 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
   const [fromMs] = load.times;
   if (fromMs === undefined) throw new RangeError("A trace has at least one sample");
   const lengthOfLoad = load.endMs - fromMs;
+  refuseLong(basename(options.trace), { fromMs, untilMs: load.endMs });
   const warmUpMs =
     options.warmUp === undefined
       ? Math.min(WARM_UP_MS, lengthOfLoad * WARM_UP_SHARE)
@@ -87,6 +90,17 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
     countedMs,
     untilMs: load.endMs,
   };
+};
+
+/** Each minute of a load has a place in memory, also in its gaps: one wrong time is no load. */
+const LONGEST_DAYS = 1_100;
+
+const refuseLong = (of: string, { fromMs, untilMs }: TimeSpan): void => {
+  const days = Math.ceil((untilMs - fromMs) / DAY_MS);
+  if (days <= LONGEST_DAYS) return;
+  throw usage(
+    `Cannot use the load of "${of}": it has ${days} days, from ${rfc3339(fromMs)} to ${rfc3339(untilMs)}, and at most ${LONGEST_DAYS} are replayed; look for a wrong time, or cut the file`,
+  );
 };
 
 /** A sample holds until the next one; a gap is unknown. */

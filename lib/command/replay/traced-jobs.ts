@@ -1,4 +1,5 @@
 import { INITIAL_REPLICAS } from "../../embedded/run/played-load.ts";
+import { isUse } from "../../replay/load.ts";
 import type { Policy, ReplayedWorkload, ReplayJob } from "../../replay/replay.ts";
 import { capacityOf, targetOf, tracedMetrics } from "../../replay/traced.ts";
 import { autoscalerName, namespace } from "../../rules/model/ids.ts";
@@ -16,9 +17,32 @@ export const tracedJobs = (
   periodMs: number,
 ): readonly ReplayJob[] => {
   const policies = candidates.map((candidate) => policyOf(candidate, input));
+  refuseIdleNames(input.traced, policies);
   const workload = workloadOf(candidates, policies, input);
   const span = { fromMs: input.fromMs, untilMs: input.untilMs, periodMs };
   return policies.map((policy) => ({ policy, workload, span }));
+};
+
+/** Throws a usage error for a metric that `--metric` or `--model` names without an effect. */
+const refuseIdleNames = (
+  { own, models }: TraceInput["traced"],
+  policies: readonly Policy[],
+): void => {
+  const levels = policies.flatMap(({ specs: [{ metrics }] }) => metrics.map(({ level }) => level));
+  const known = [...new Set(levels.map(({ name }) => `"${name}"`))].join(", ");
+  for (const [option, names] of [
+    ["--metric", own],
+    ["--model", models],
+  ] as const)
+    for (const name of names.keys()) {
+      const named = levels.filter((level) => level.name === name);
+      if (named.length === 0)
+        throw usage(`Cannot use ${option} "${name}": no manifest has such a metric, only ${known}`);
+      if (option === "--model" && named.every(isUse))
+        throw usage(
+          `Cannot use ${option} "${name}": the use of a resource is shared by the pods of a load; leave it out`,
+        );
+    }
 };
 
 const policyOf = ({ label, admitted }: TracedCandidate, { traced }: TraceInput): Policy => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Info, parse } from "csv-parse";
 import * as z from "zod";
 import { TidemarkError } from "../../rules/model/errors.ts";
+import { printable } from "../../rules/model/foreign-text.ts";
 import { readInstant } from "../../rules/model/time-text.ts";
 import { systemReason } from "../host/failure-text.ts";
 import { isSystemError } from "../host/whole-file.ts";
@@ -99,6 +100,16 @@ const rangeQuerySchema = z.object({
   }),
 });
 
+const errorSchema = z.object({ status: z.literal("error"), error: z.string() });
+
+/** Why some JSON is not the answer of a range query. */
+const notRangeWords = (parsed: unknown): string => {
+  const { data } = errorSchema.safeParse(parsed);
+  return data
+    ? `it is an error of Prometheus, "${printable(data.error)}": mend the query, and ask again`
+    : "it begins as JSON and is not the answer of a range query of Prometheus (resultType matrix)";
+};
+
 /**
  * Values that are no number (`NaN`, `+Inf`) are left out, and are a gap where the next one is late.
  */
@@ -115,13 +126,12 @@ const readRangeQuery = async (path: string): Promise<Trace> => {
     throw invalid(`it is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
   const answer = rangeQuerySchema.safeParse(parsed);
-  if (!answer.success)
-    throw invalid(
-      "it begins as JSON and is not the answer of a range query of Prometheus (resultType matrix)",
-    );
+  if (!answer.success) throw invalid(notRangeWords(parsed));
   const { result } = answer.data.data;
   const [series] = result;
-  if (result.length !== 1 || !series)
+  if (!series)
+    throw invalid("it has no series: the query found nothing in its time; mend the query");
+  if (result.length !== 1)
     throw invalid(`it has ${result.length} series, and one is played: make the query a sum(…)`);
   const points = (series.values ?? [])
     .map(([seconds, value]) => ({ atMs: Math.round(seconds * 1_000), value: Number(value) }))
@@ -197,7 +207,7 @@ class TraceReading {
     if (atMs <= this.#last.atMs)
       throw this.#invalid(
         line,
-        `timestamp ${time} is not after ${this.#last.text}${WITHOUT_ZONE.test(time) ? "; a time without a zone is read as UTC, where no hour comes twice: export it in UTC" : ""}`,
+        `timestamp ${time} is not after ${this.#last.text}${WITHOUT_ZONE.test(time) ? "; a time without a zone is read as UTC, where no hour comes twice: export it in UTC" : "; sort the lines by time, and keep one of each time"}`,
       );
     this.#last = { atMs, text: time };
     if (NO_VALUE.has(value.toLowerCase())) return;
@@ -223,7 +233,10 @@ class TraceReading {
 
   #number(text: string, column: string, line: number): number {
     if (!/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
-      throw this.#invalid(line, `${column} "${text}" is not a number of at least 0`);
+      throw this.#invalid(
+        line,
+        `${column} "${text}" is not a number of at least 0: write it such as 218.69, without a unit`,
+      );
     const number = Number(text);
     if (number > VALUE_MAX)
       throw this.#invalid(line, `${column} "${text}" is above ${VALUE_MAX}, the most that is read`);

@@ -132,7 +132,7 @@ describe("readTrace()", () => {
   });
 
   it.each([
-    [rangeQuery(), "it has 0 series, and one is played: make the query a sum(…)"],
+    [rangeQuery(), "it has no series: the query found nothing in its time; mend the query"],
     [
       rangeQuery(series([60, "1"]), series([60, "1"])),
       "it has 2 series, and one is played: make the query a sum(…)",
@@ -155,6 +155,10 @@ describe("readTrace()", () => {
       "it begins as JSON and is not the answer of a range query of Prometheus (resultType matrix)",
     ],
     ['{"status":', "it is not JSON: "],
+    [
+      '{"status":"error","errorType":"bad_data","error":"parse \\u001b error"}',
+      'it is an error of Prometheus, "parse \\u{1b} error": mend the query, and ask again',
+    ],
   ])("refuses the JSON %j", async (text, what) => {
     const path = await written(text);
     const { code, message } = await failure(path);
@@ -163,9 +167,21 @@ describe("readTrace()", () => {
   });
 
   it.each([
-    ["timestamp,value\n60,1\n60,2\n", 3, "timestamp 60 is not after 60"],
-    ["timestamp,value\n120,1\n60,2\n", 3, "timestamp 60 is not after 120"],
-    ["# c\ntimestamp,value\n60,1\n\n120,-2\n", 5, 'value "-2" is not a number of at least 0'],
+    [
+      "timestamp,value\n60,1\n60,2\n",
+      3,
+      "timestamp 60 is not after 60; sort the lines by time, and keep one of each time",
+    ],
+    [
+      "timestamp,value\n120,1\n60,2\n",
+      3,
+      "timestamp 60 is not after 120; sort the lines by time, and keep one of each time",
+    ],
+    [
+      "# c\ntimestamp,value\n60,1\n\n120,-2\n",
+      5,
+      'value "-2" is not a number of at least 0: write it such as 218.69, without a unit',
+    ],
     [
       "timestamp,value\n60,1e18\n",
       2,
@@ -174,16 +190,24 @@ describe("readTrace()", () => {
     [
       "t,v\n2026-10-25T00:00:00Z,1\n2026-10-25T00:00:00Z,1\n",
       3,
-      "timestamp 2026-10-25T00:00:00Z is not after 2026-10-25T00:00:00Z",
+      "timestamp 2026-10-25T00:00:00Z is not after 2026-10-25T00:00:00Z; sort the lines by time, and keep one of each time",
     ],
     [
       "t,v\n2026-10-25 02:59:00,1\n2026-10-25 02:00:00,1\n",
       3,
       "timestamp 2026-10-25 02:00:00 is not after 2026-10-25 02:59:00; a time without a zone is read as UTC, where no hour comes twice: export it in UTC",
     ],
-    ["timestamp,value\n60,many\n", 2, 'value "many" is not a number of at least 0'],
+    [
+      "timestamp;value\n60;218,69\n",
+      2,
+      'value "218,69" is not a number of at least 0: write it such as 218.69, without a unit',
+    ],
     ["timestamp,value\n60,\n", 1, "it has no samples"],
-    ["timestamp,value\n120,\n60,NaN\n", 3, "timestamp 60 is not after 120"],
+    [
+      "timestamp,value\n120,\n60,NaN\n",
+      3,
+      "timestamp 60 is not after 120; sort the lines by time, and keep one of each time",
+    ],
     [
       "timestamp,value\n2026-02-30 08:00:00,1\n",
       2,
