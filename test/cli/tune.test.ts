@@ -136,8 +136,23 @@ describe("tidemark tune --trace", () => {
       expect(settings["targetPercent"]).toBeLessThanOrEqual(100);
   });
 
+  it("raises a maximum only where the count was at it, never lowers it, and says so", async () => {
+    const { guards, front } = await json("--capacity 100 --quick");
+    expect(guards[2]).toMatch(/^maxReplicas stays at 20: the count was \d+ at most$/);
+    for (const { settings } of front as readonly FoundPoint[])
+      expect(settings["maxReplicas"]).toBe(20);
+    // A pod serves so little that the maximum is what there is.
+    const reached = await json("--capacity 10 --quick");
+    expect(reached.guards[2]).toBe(
+      "maxReplicas may rise up to 40, because the count was at 20; --keep max leaves it there",
+    );
+    for (const { settings } of reached.front as readonly FoundPoint[])
+      expect(settings["maxReplicas"]).toBeGreaterThanOrEqual(20);
+  });
+
   it("keeps what it is told to keep", async () => {
-    const { front } = await json("--capacity 100 --keep min,max,target");
+    const { guards, front } = await json("--capacity 100 --keep min,max,target");
+    expect(guards.join()).not.toContain("maxReplicas");
     for (const { settings } of front as readonly FoundPoint[])
       expect(settings).toMatchObject({ minReplicas: 4, maxReplicas: 20, targetPercent: 100 });
   });

@@ -13,7 +13,7 @@ import {
   type PointName,
   type TunedPoint,
 } from "../../replay/tune/points.ts";
-import type { Settings } from "../../replay/tune/settings.ts";
+import type { SettingRange, Settings } from "../../replay/tune/settings.ts";
 import type { Json } from "../../rules/model/json.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 import {
@@ -192,14 +192,23 @@ const worseWords = (one: Figures, base: Figures): readonly string[] => {
   ];
 };
 
-const guardWords = ({ cutOff, spec }: TuneSubject, { guards }: SearchFound): readonly string[] => [
+const guardWords = (
+  { cutOff, spec }: TuneSubject,
+  { guards, ranges, kept }: SearchFound,
+): readonly string[] => [
   guards.leastMin === spec.minReplicas
     ? `minReplicas is ${spec.minReplicas} at least: ${spec.minReplicas === 1 ? "there is no lower one" : "with fewer the worst hour is served worse than now"}`
     : `minReplicas is ${guards.leastMin} at least, and ${spec.minReplicas} now: with ${guards.leastMin} the worst hour is served as well as now`,
   guards.isCutOff
     ? `No target rises: demand was cut off in ${percentText(cutOff)} of the time, and how much was asked for then is not known`
     : "Demand was not seen to be cut off, so that targets may rise",
+  ...(kept.has("maxReplicas") ? [] : [maximumWords(ranges.maxReplicas, guards.largestCount)]),
 ];
+
+const maximumWords = ({ now, most }: SettingRange, largestCount: number): string =>
+  most === now
+    ? `maxReplicas stays at ${now}: the count was ${largestCount} at most`
+    : `maxReplicas may rise up to ${most}, because the count was at ${now}; --keep max leaves it there`;
 
 const frontReport = (
   points: readonly TunedPoint[],

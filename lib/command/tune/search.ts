@@ -46,6 +46,7 @@ export interface SearchOptions {
 export interface SearchFound {
   readonly ranges: SettingRanges;
   readonly guards: Guards;
+  readonly kept: ReadonlySet<keyof Settings>;
   /** Everything that was replayed with the syncs of the policy. */
   readonly points: readonly TunedPoint[];
   readonly now: Minutes;
@@ -121,7 +122,7 @@ export const searched = async (
     { size: size.population, periodMs, beside: figuresNow },
   );
   const archive = fine.flat();
-  return { ranges, guards, points: distinct(archive), now: unchanged };
+  return { ranges, guards, kept, points: distinct(archive), now: unchanged };
 };
 
 const randomBy = (seed: number): Random => {

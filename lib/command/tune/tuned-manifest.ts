@@ -70,9 +70,10 @@ export const rangesOf = (
       ...{ now: minReplicas, least: leastMin, step: 1 },
       most: Math.max(minReplicas, Math.min(maxReplicas, Math.ceil(largestCount / 2))),
     },
+    // A lower maximum spares nothing that these days show, and a peak of other days may need it.
     maxReplicas: {
-      ...{ now: maxReplicas, step: 1, most: maxReplicas * 2 },
-      least: Math.min(maxReplicas, isCutOff ? maxReplicas : Math.max(minReplicas, largestCount)),
+      ...{ now: maxReplicas, step: 1, least: maxReplicas },
+      most: largestCount < maxReplicas ? maxReplicas : maxReplicas * 2,
     },
   };
 };
