@@ -239,6 +239,25 @@ describe("the first region, when it is back", () => {
     });
   });
 
+  it("claims nothing any more where it gave the fleet up, so that no late message writes over what the other one writes", async () => {
+    const stacks = await moved();
+    const { one, two, world } = stacks;
+    one.isUp = true;
+    await stacks.replicate();
+    const { moved: { term = 0 } = {} } = await getFleet(two.tables);
+    await two.service().move("eu-1");
+    await stacks.replicate();
+    world.nowMs += 40 * SECOND_MS;
+    expect(await one.service().move("eu-1")).toMatchObject({ kind: "taken" });
+    // The move has not come to the second region yet, and a message of its last minute has.
+    const before = two.writes();
+    const late = { term, dueMs: world.nowMs, untilMs: world.nowMs + SECOND_MS };
+    expect(await two.syncOf(late)).toMatchObject({ kind: "dropped", why: "moved" });
+    expect(two.writes()).toBe(before);
+    await stacks.live(MINUTE_MS);
+    expect(await one.service().move("eu-1")).toMatchObject({ kind: "here" });
+  });
+
   it("takes the fleet back when the other one has given it up, under a later term", async () => {
     const stacks = await moved();
     const { one, two, world } = stacks;

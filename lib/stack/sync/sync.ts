@@ -11,6 +11,7 @@ import type {
 import { claim, type ClaimOutcome } from "../store/head/claim.ts";
 import type { Head, Lease } from "../store/head/head.ts";
 import { giveBack } from "../store/head/release.ts";
+import { readPlace } from "../store/records/fleet-place.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { bytesSent, completedReport } from "./keep/completed-report.ts";
 import { decideAll } from "./decide/decide.ts";
@@ -56,6 +57,7 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
   });
   if (isStale(message, startMs)) return dropped("stale");
   if (isEarly(message, startMs, ports.timing)) return dropped("early");
+  if (await isGivenUp(ports, message)) return dropped("moved");
   const claimed = await claimWhenFree(ports, message);
   if (claimed.kind === "clock") return { ...dropped("clock"), wrongByMs: claimed.wrongByMs };
   if (claimed.kind !== "claimed") return dropped(claimed.kind);
@@ -72,6 +74,16 @@ export const sync = async (unbounded: SyncPorts, message: SyncMessage): Promise<
     await endLease(ports.tables, holder.lease, error);
     throw error;
   }
+};
+
+/**
+ * True where another region could take the fleet, and this one does not have it any more. A claim
+ * would write the head, and may so write over what the other region has written of it meanwhile.
+ */
+const isGivenUp = async ({ tables }: SyncPorts, { untilMs }: SyncMessage): Promise<boolean> => {
+  if (untilMs === undefined) return false;
+  const { kind } = await readPlace(tables);
+  return kind === "leaving" || kind === "standby";
 };
 
 /** How long, and how often, a woken sync waits for the end of another. Most syncs take a second. */
