@@ -270,9 +270,6 @@ describe("the first region, when it is back", () => {
     await expect(one.service().move("eu-1")).rejects.toMatchObject({ code: "service.conflict" });
     await stacks.live(10 * SECOND_MS);
     expect(await one.service().move("eu-1")).toMatchObject({ kind: "taken", from: "eu-2" });
-    // A message that the other stack had may have claimed its copy before the move came to it.
-    await stacks.live(10 * SECOND_MS);
-    expect((await one.service().move("eu-1")).kind).toMatch(/^(?:here|repaired)$/);
     await stacks.live(2 * MINUTE_MS);
     expect((await getFleet(two.tables)).moved?.term).toBeGreaterThan(term);
     const later = stacks.reports.filter(
