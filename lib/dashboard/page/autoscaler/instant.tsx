@@ -12,6 +12,7 @@ import { windowLines } from "../../../answers/words/window-words.ts";
 import { podsText, UNKNOWN, valueText } from "../../../stack/report/metric-reading.ts";
 import { useDocument } from "../data/use-document.ts";
 import { FailureNotice, Loading, Notice } from "../parts/notice.tsx";
+import { LoadBar } from "../parts/measure.tsx";
 import { Ago, Sentence, Time } from "../parts/time.tsx";
 import type { Place } from "../route.ts";
 import { addressInstant } from "./range.ts";
@@ -170,22 +171,13 @@ const Part = ({
   </section>
 );
 
-const PERCENT = 100;
-
 const metricBox = (metric: MetricView) => (
   <div key={metric.name} class={`measured ${metric.kind}`}>
     <p class="name">{metric.name}</p>
     <p class="value">
       <b>{metric.kind === "measured" ? valueText(metric) : UNKNOWN}</b>
       {metric.target !== undefined && ` of ${metric.target}`}
-      {metric.kind === "measured" && metric.ratio !== undefined && (
-        <meter
-          min={0}
-          max={2}
-          value={Math.min(2, metric.ratio)}
-          aria-label={`${Math.round(metric.ratio * PERCENT)} % of the target`}
-        />
-      )}
+      {metric.kind === "measured" && metric.ratio !== undefined && <LoadBar load={metric.ratio} />}
       {metric.kind === "measured" && <span class="asks">asks for {metric.proposal}</span>}
     </p>
     {metric.kind === "failed" && (

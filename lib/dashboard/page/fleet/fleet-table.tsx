@@ -154,7 +154,7 @@ const lineOf = ({ row, hasOwner, index, top, line }: LineOf) => (
       <span>{stateWords(row)}</span>
     </div>
     <div class="name" role="cell">
-      <a href={autoscalerLink(row)} data-index={index}>
+      <a href={autoscalerLink(row)} data-index={index} title={row.name}>
         {row.name}
       </a>
       <small>

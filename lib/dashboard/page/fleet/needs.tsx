@@ -61,7 +61,7 @@ export const Needs = ({
         {shown.map(({ shape, message, next, since, search }) => (
           <li key={`${message} ${search}`}>
             <Mark shape={shape} />
-            <span class="message">
+            <span class="message" title={message}>
               <Sentence>{message}</Sentence>
               {since !== undefined && (
                 <span class="quiet">

@@ -43,9 +43,10 @@ export const SchedulePage = ({ route }: { readonly route: Route }) => {
     <>
       <PageHead
         title="Schedule"
-        {...(scheduled && {
-          count: `the next ${DAYS} days of ${plural(scheduled.length, "autoscaler")} with a schedule${isPart ? ", so far" : ""}`,
-        })}
+        {...(scheduled &&
+          scheduled.length > 0 && {
+            count: `the next ${DAYS} days of ${plural(scheduled.length, "autoscaler")} with a schedule${isPart ? ", so far" : ""}`,
+          })}
       />
       {failure && <FailureNotice failure={failure} />}
       {overrides.failure && <FailureNotice failure={overrides.failure} />}
