@@ -66,6 +66,7 @@ export const PARTS: Readonly<Record<Exclude<keyof QueryService, ListName>, reado
   schedule: ["holds", "changes", "lanes", "overrides", "clockChanges", "missingCalendars"],
   shadow: ["rivals", "stretches", "reactions"],
   sparklines: ["lines"],
+  schedules: ["schedules", "unread"],
   series: ["families"],
   cluster: ["partitions", "specsFromCluster", "recommenderHosts"],
   partition: ["pages", "intents"],

@@ -24,6 +24,7 @@ const QUERIES: Readonly<
   ...{
     schedule: { ...NAMED, at: "2026-03-01T12:00:00Z" },
     doctor: {},
+    schedules: { names: "eu-1/shop/web", at: "2026-03-01T12:00:00Z" },
     sparklines: { names: "eu-1/shop/web" },
     events: {},
     eventCounts: {},

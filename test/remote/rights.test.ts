@@ -65,6 +65,7 @@ const REQUESTS: Readonly<Record<keyof Service, (service: Service) => Promise<unk
   doctor: (service) => Array.fromAsync(service.doctor(WEB)),
   shadow: (service) => service.shadow(WEB),
   history: (service) => service.history(WEB),
+  schedules: (service) => service.schedules({ names: ["eu-1/shop/web"] }),
   sparklines: (service) => service.sparklines({ names: ["eu-1/shop/web"] }),
   eventCounts: (service) => Array.fromAsync(service.eventCounts({})),
   events: (service) => Array.fromAsync(service.events({})),

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openService } from "../../lib/answers/service/open.ts";
+import { openQueries, openService } from "../../lib/answers/service/open.ts";
 import type { Service } from "../../lib/answers/service/service.ts";
+import { rightsOf } from "../../lib/rules/model/access.ts";
+import { autoscalerName, clusterName, namespace } from "../../lib/rules/model/ids.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/rules/model/time-text.ts";
+import { getAutoscaler, putAutoscaler } from "../../lib/stack/store/records/autoscalers.ts";
+import { around } from "../contracts/faults.ts";
 import { type ServiceWorld, serviceWorld } from "./world/context.ts";
 
 /** A Thursday before the change of the clock in Europe. */
@@ -111,5 +115,74 @@ describe("schedule()", () => {
     expect((await ada.schedule(WEB)).missingCalendars).toEqual([
       { name: "de", field: "spec.schedule[0].exceptFrom" },
     ]);
+  });
+});
+
+describe("schedules()", () => {
+  it("has the schedule of each autoscaler of a screen, as one of them is asked for", async () => {
+    const other = MANIFEST.replaceAll("name: web", "name: api").replace("22:00", "23:00");
+    await ada.apply([{ file: "api.yaml", text: other }], { cluster: "eu-1", dryRun: false });
+    const times = { fromMs: THURSDAY + HOUR_MS, untilMs: THURSDAY + DAY_MS, most: 1 };
+    const names = ["eu-1/shop/web", "eu-1/shop/nothing", "eu-9/shop/web", "eu-1/shop/api"];
+    const { schedules, unread } = await ada.schedules({ names, ...times });
+    expect(schedules).toEqual([
+      await ada.schedule({ ...WEB, ...times }),
+      await ada.schedule({ name: "eu-1/shop/api", ...times }),
+    ]);
+    expect(unread).toEqual([]);
+  });
+
+  it("leaves out what the caller may not look at, and asks the table twice", async () => {
+    const asked: string[] = [];
+    const client = around(world.tables.client, (command, send) => {
+      asked.push(command);
+      return send();
+    });
+    const own = { ...world.context, tables: { ...world.tables, client }, clock: () => THURSDAY };
+    const grace = "arn:aws:iam::123456789012:user/grace";
+    const grant = {
+      id: "g-1",
+      arn: grace,
+      role: "view",
+      cluster: "eu-1",
+      namespace: "pay",
+    } as const;
+    const given = { ...grant, atMs: THURSDAY, by: "ada" };
+    const rights = rightsOf({ required: true, grants: [given], version: 1 }, grace);
+    const names = ["eu-1/shop/web", "eu-1/shop/api"];
+    expect((await openQueries({ ...own, rights }).schedules({ names })).schedules).toEqual([]);
+    asked.length = 0;
+    expect((await openQueries(own).schedules({ names })).schedules).toHaveLength(2);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("names an autoscaler whose manifest cannot be read beside the others", async () => {
+    const name = {
+      cluster: clusterName("eu-1"),
+      namespace: namespace("shop"),
+      name: autoscalerName("api"),
+    };
+    const record = await getAutoscaler(world.tables, name);
+    if (!record) throw new TypeError("There is no record");
+    await putAutoscaler(
+      world.tables,
+      { ...record, manifest: "{", generation: record.generation + 1 },
+      record.generation,
+    );
+    const { schedules, unread } = await ada.schedules({
+      names: ["eu-1/shop/api", "eu-1/shop/web"],
+    });
+    expect(schedules.map((one) => one.name)).toEqual(["web"]);
+    expect(unread).toMatchObject([{ name: "api", message: expect.stringMatching(/./) }]);
+  });
+
+  it("refuses a name that is not whole, and times that are no stretch", async () => {
+    await expect(ada.schedules({ names: ["web"] })).rejects.toMatchObject({
+      code: "service.invalid",
+      message: expect.stringContaining("wanted CLUSTER/NAMESPACE/NAME"),
+    });
+    await expect(
+      ada.schedules({ names: [], fromMs: THURSDAY, untilMs: THURSDAY }),
+    ).rejects.toMatchObject({ code: "service.invalid" });
   });
 });

@@ -26,7 +26,7 @@ import { event, eventCount } from "../views/event.ts";
 import { calendar, calendarEdited, override, overrideEdited } from "../views/holds.ts";
 import { history, shadow, sparklineSet } from "../views/over-time.ts";
 import { clusterRows } from "../views/row.ts";
-import { scheduleSchema } from "../views/schedule.ts";
+import { scheduleSchema, scheduleSet } from "../views/schedule.ts";
 import { series, source, sourceEdited, unreadableSource } from "../views/source.ts";
 import { status } from "../views/status.ts";
 import { registeredWake, unreadableWake, wakeEdited, woken } from "../views/wake.ts";
@@ -49,6 +49,7 @@ export const ANSWERS = {
   history,
   shadow,
   sparklines: sparklineSet,
+  schedules: scheduleSet,
   events: page(event),
   eventCounts: page(eventCount),
   changes: page(change),

@@ -101,20 +101,23 @@ export const AUTOSCALER_SINCE = z.strictObject({
 });
 /** A screen has some 40 rows. */
 const SPARKLINES_MAX = 100;
-export const SPARKLINES = z.strictObject({
-  names: text(SPARKLINES_MAX * LABEL_CHARACTERS_MAX * 2)
+const wholeNames = (most: number) =>
+  text(most * LABEL_CHARACTERS_MAX * 2)
     .transform((names) => names.split(","))
     .refine(
-      (names) => names.length <= SPARKLINES_MAX,
-      `must be at most ${SPARKLINES_MAX} names of the form CLUSTER/NAMESPACE/NAME`,
-    ),
-});
-export const AUTOSCALER_SCHEDULE = z.strictObject({
-  ...autoscaler,
+      (names) => names.length <= most,
+      `must be at most ${most} names of the form CLUSTER/NAMESPACE/NAME`,
+    );
+export const SPARKLINES = z.strictObject({ names: wholeNames(SPARKLINES_MAX) });
+/** The windows of each entry are counted out, so fewer at once. */
+const SCHEDULES_MAX = 25;
+const aheadFields = {
   at: instant.exactOptional(),
   until: instant.exactOptional(),
   next: wholeNumber(CHANGES_AHEAD_MAX).exactOptional(),
-});
+};
+export const AUTOSCALER_SCHEDULE = z.strictObject({ ...autoscaler, ...aheadFields });
+export const SCHEDULES = z.strictObject({ names: wholeNames(SCHEDULES_MAX), ...aheadFields });
 const STEP_SECONDS_MAX = 86_400;
 export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({
   step: wholeNumber(STEP_SECONDS_MAX, " of seconds").exactOptional(),

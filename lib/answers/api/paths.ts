@@ -12,6 +12,7 @@ export const QUERY_PATHS = {
   shadow: "/v1/autoscaler/shadow",
   history: "/v1/autoscaler/history",
   sparklines: "/v1/sparklines",
+  schedules: "/v1/schedules",
   events: "/v1/events",
   eventCounts: "/v1/events/counts",
   changes: "/v1/changes",

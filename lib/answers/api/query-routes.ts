@@ -171,6 +171,13 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     input.SPARKLINES,
     (service, query) => service.sparklines(query),
   ),
+  schedules: getJson(
+    "visible",
+    "what the schedules of up to 25 autoscalers will come to, to be drawn on one axis",
+    input.SCHEDULES,
+    (service, { names, at, until, next }) =>
+      service.schedules({ names, ...present({ fromMs: at, untilMs: until, most: next }) }),
+  ),
   events: getRoute(
     "visible",
     "lists scale events, oldest first, a page at a time",

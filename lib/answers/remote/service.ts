@@ -14,6 +14,7 @@ import type {
   Filter,
   QueryService,
   Service,
+  ScheduleQuery,
 } from "../service/service.ts";
 import type { ChangeView } from "../views/change.ts";
 import type { EventView } from "../views/event.ts";
@@ -55,10 +56,10 @@ const queryService = (ask: SendRequest): QueryService => {
     schedule: ({ fromMs, untilMs, most, ...query }) =>
       look("schedule", {
         ...queryFields(query),
-        at: timeField(fromMs),
-        until: timeField(untilMs),
-        next: most === undefined ? undefined : String(most),
+        ...aheadFields(present({ fromMs, untilMs, most })),
       }),
+    schedules: ({ names, ...ahead }) =>
+      look("schedules", { names: names.join(","), ...aheadFields(ahead) }),
     doctor: ({ name, ...filter }, after) => {
       const question = present({ name, ...filterOf(filter) });
       return pagesOf(
@@ -143,6 +144,16 @@ const filterOf = ({ cluster, namespace }: Filter): Readonly<Record<string, strin
 const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<string, string>> => ({
   name,
   ...filterOf(filter),
+});
+
+const aheadFields = ({
+  fromMs,
+  untilMs,
+  most,
+}: Pick<ScheduleQuery, "fromMs" | "untilMs" | "most">) => ({
+  at: timeField(fromMs),
+  until: timeField(untilMs),
+  next: most === undefined ? undefined : String(most),
 });
 
 const timeField = (ms: number | undefined): string | undefined =>

@@ -39,7 +39,7 @@ import { rows } from "./rows/rows.ts";
 import { sparklines } from "./rows/sparklines.ts";
 import { series } from "./series/series.ts";
 import type { AutoscalerQuery, CommandService, QueryService, Service } from "./service.ts";
-import { schedule } from "./schedule.ts";
+import { schedule, schedules } from "./schedule.ts";
 import { shadow } from "./shadow/shadow.ts";
 import { checkSource, deleteSource, putSource, sources } from "./sources/sources.ts";
 import { status } from "./status/status.ts";
@@ -61,6 +61,7 @@ export const openQueries = (context: QueryContext): QueryService =>
       describe,
       explain,
       schedule,
+      schedules,
       doctor,
       shadow,
       history,

@@ -1,4 +1,11 @@
 import { TidemarkError } from "../../rules/model/errors.ts";
+import {
+  type AutoscalerRef,
+  autoscalerName,
+  clusterName,
+  namespace as namespaceOf,
+} from "../../rules/model/ids.ts";
+import type { FleetRecord } from "../../rules/model/records.ts";
 import { present } from "../../rules/model/json.ts";
 import { isExpired, overridesOf, type SetByPeople } from "../../rules/model/override.ts";
 import type { ScheduleEntry } from "../../rules/model/schedule.ts";
@@ -8,18 +15,20 @@ import { type ClockChange, clockChanges, localText } from "../../rules/model/tim
 import { effectiveBounds, unknownCalendars } from "../../rules/policy/bounds/effective-bounds.ts";
 import { laneOf, type LaneWindow } from "../../rules/policy/bounds/lanes.ts";
 import { type BoundsChange, changesAhead } from "../../rules/policy/bounds/outlook.ts";
-import { getFleet } from "../../stack/store/records/clusters.ts";
+import { getAutoscalers } from "../../stack/store/records/autoscalers.ts";
+import { getFleet, readFleet } from "../../stack/store/records/clusters.ts";
 import type {
   BoundsChangeView,
   ClockChangeView,
   ScheduleLaneView,
+  SchedulesView,
   ScheduleView,
   ScheduleWindowView,
 } from "../views/schedule.ts";
-import type { QueryContext } from "./context.ts";
-import { findAutoscaler, type LocatedAutoscaler } from "./find-autoscaler.ts";
+import { type QueryContext, sees } from "./context.ts";
+import { findAutoscaler, type LocatedAutoscaler, wholeName } from "./find-autoscaler.ts";
 import { invalid } from "./refusals.ts";
-import type { ScheduleQuery } from "./service.ts";
+import type { AutoscalerCursor, SchedulesQuery, ScheduleQuery } from "./service.ts";
 import { storedSpec } from "./stored-spec.ts";
 import { rfc3339 } from "./times.ts";
 import { boundsView, overridePlaceOf, overrideView } from "./views/holds-view.ts";
@@ -37,20 +46,80 @@ const CHANGES = 10;
  */
 export const schedule = async (
   context: QueryContext,
-  {
-    fromMs = context.clock(),
-    untilMs = fromMs + LANES_MS,
-    most = CHANGES,
-    ...query
-  }: ScheduleQuery,
+  { fromMs, untilMs, most, ...query }: ScheduleQuery,
 ): Promise<ScheduleView> => {
-  refuseStretch(fromMs, untilMs);
+  const asked = askedOf(context, { fromMs, untilMs, most });
   const [located, fleet] = await Promise.all([
     findAutoscaler(context, query),
     getFleet(context.tables),
   ]);
-  const { cluster, record } = located;
-  const spec = mustHaveSpec(located);
+  return viewOf({ ...located, fleet, spec: mustHaveSpec(located) }, asked);
+};
+
+/**
+ * The same of the autoscalers of one screen, whose records are read together. A name that nothing
+ * has, or that the caller may not look at, is not in the answer.
+ */
+export const schedules = async (
+  context: QueryContext,
+  { names, ...times }: SchedulesQuery,
+): Promise<SchedulesView> => {
+  const asked = askedOf(context, times);
+  const wanted = names.map(wholeName).filter((name) => sees(context, name.cluster, name.namespace));
+  const [{ fleet, clusters }, items] = await Promise.all([
+    readFleet(context.tables),
+    getAutoscalers(context.tables, wanted.map(refOf)),
+  ]);
+  const known = new Map(
+    clusters.flatMap((item) => (item.kind === "read" ? [[item.record.name, item.record]] : [])),
+  );
+  const found: ScheduleView[] = [];
+  const unread: SchedulesView["unread"][number][] = [];
+  for (const [at, name] of wanted.entries()) {
+    const item = items[at];
+    const cluster = known.get(clusterName(name.cluster));
+    if (!item || !cluster) continue;
+    const stored = item.kind === "read" ? storedSpec(item.record) : item;
+    if (item.kind === "read" && stored.kind === "spec")
+      found.push(viewOf({ cluster, record: item.record, fleet: fleet(), ...stored }, asked));
+    else if (stored.kind !== "spec") unread.push({ ...name, message: stored.message });
+  }
+  return { schedules: found, unread };
+};
+
+const refOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerRef => ({
+  cluster: clusterName(cluster),
+  namespace: namespaceOf(namespace),
+  name: autoscalerName(name),
+});
+
+interface Asked {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly most: number;
+}
+
+const askedOf = (
+  { clock }: QueryContext,
+  {
+    fromMs = clock(),
+    untilMs = fromMs + LANES_MS,
+    most = CHANGES,
+  }: { readonly [Key in keyof Asked]?: number | undefined },
+): Asked => {
+  refuseStretch(fromMs, untilMs);
+  return { fromMs, untilMs, most };
+};
+
+interface Read extends LocatedAutoscaler {
+  readonly fleet: FleetRecord;
+  readonly spec: AutoscalerSpec;
+}
+
+const viewOf = (
+  { cluster, record, fleet, spec }: Read,
+  { fromMs, untilMs, most }: Asked,
+): ScheduleView => {
   const calendars = fleet.calendars ?? [];
   const overrides = overridesOf({ fleet, cluster, record }).filter(
     (override) => !isExpired(override, fromMs),

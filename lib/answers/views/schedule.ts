@@ -62,3 +62,12 @@ export const scheduleSchema = boundsSchema.extend({
     .describe("calendars that the schedule names and the fleet does not have"),
 });
 export type ScheduleView = ViewOf<typeof scheduleSchema>;
+
+/** Those of one screen. */
+export const scheduleSet = z.object({
+  schedules: z.array(scheduleSchema).describe("in the order of `names`"),
+  unread: z
+    .array(z.object({ ...ref, message: text }))
+    .describe("autoscalers whose stored manifest this release cannot read"),
+});
+export type SchedulesView = ViewOf<typeof scheduleSet>;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { METRICS_PATH, QUERY_PATHS } from "../../../lib/answers/api/paths.ts";
 import type { EventCount, EventView } from "../../../lib/answers/views/event.ts";
+import type { SchedulesView } from "../../../lib/answers/views/schedule.ts";
 import type { SparklinesView } from "../../../lib/answers/views/over-time.ts";
 import type { ClusterRows } from "../../../lib/answers/views/row.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/rules/model/time-text.ts";
@@ -43,7 +44,7 @@ const areInOrder = ({ items }: HttpAnswer): readonly EventView[] => {
 };
 /** The screen of a page has some 40 rows: of one cluster, or each of another where there are. */
 const SCREEN_ROWS = 40;
-const screenOf = ({ cluster, clusters, autoscalers }: Fleet, isWide: boolean): Question => {
+const namesOf = ({ cluster, clusters, autoscalers }: Fleet, isWide: boolean): readonly string[] => {
   const names = Array.from({ length: SCREEN_ROWS }, (_, at) => {
     const of = isWide ? at % clusters : 0;
     const row = at % (autoscalers / clusters);
@@ -51,8 +52,12 @@ const screenOf = ({ cluster, clusters, autoscalers }: Fleet, isWide: boolean): Q
     const inside = of === 0 ? cluster : `${cluster}-${String(of).padStart(3, "0")}`;
     return `${inside}/${namespaceOf(name)}/${name}`;
   });
-  return { path: QUERY_PATHS.sparklines, query: { names: [...new Set(names)].join(",") } };
+  return [...new Set(names)];
 };
+const screenOf = (fleet: Fleet, isWide: boolean): Question => ({
+  path: QUERY_PATHS.sparklines,
+  query: { names: namesOf(fleet, isWide).join(",") },
+});
 const hasLoads = ({ text }: HttpAnswer): void => {
   const { lines }: SparklinesView = JSON.parse(text);
   expect(lines.length).toBeGreaterThanOrEqual(20);
@@ -107,6 +112,16 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   "`describe`": { question: (fleet) => ({ path: QUERY_PATHS.describe, query: one(fleet) }) },
   "`explain`": { question: (fleet) => ({ path: QUERY_PATHS.explain, query: one(fleet) }) },
   "`schedule`": { question: (fleet) => ({ path: QUERY_PATHS.schedule, query: one(fleet) }) },
+  "schedules of a screen of one cluster": {
+    question: (fleet) => ({
+      path: QUERY_PATHS.schedules,
+      query: { names: namesOf(fleet, false).slice(0, 12).join(",") },
+    }),
+    check: ({ text }) => {
+      const { schedules }: SchedulesView = JSON.parse(text);
+      expect(schedules.length).toBe(12);
+    },
+  },
   "`explain --at`, 20 hours ago": {
     question: (fleet) => ({
       path: QUERY_PATHS.explain,

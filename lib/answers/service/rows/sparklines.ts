@@ -20,9 +20,8 @@ import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-
 import type { Tables } from "../../../stack/store/table/tables.ts";
 import type { SparklinesView } from "../../views/over-time.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { clustersNamed, splitName } from "../find-autoscaler.ts";
+import { clustersNamed, wholeName } from "../find-autoscaler.ts";
 import { headsForNames, knownIndexes, type WantedPartition } from "../known-partitions.ts";
-import { invalid } from "../refusals.ts";
 import type { AutoscalerCursor, SparklineQuery } from "../service.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -57,13 +56,6 @@ export const sparklines = async (
   });
   const lines = read.flat();
   return { since: rfc3339(sinceMs), stepSeconds: BIN_MS / SECOND_MS, lines };
-};
-
-/** Only a whole name says without a search which partition is meant. */
-const wholeName = (text: string): AutoscalerCursor => {
-  const { cluster, namespace, name } = splitName({ name: text });
-  if (cluster !== undefined && namespace !== undefined) return { cluster, namespace, name };
-  throw invalid(`Cannot read the name "${text}": wanted CLUSTER/NAMESPACE/NAME`, { name: text });
 };
 
 interface Located {

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { OverrideView } from "../../../answers/views/holds.ts";
-import type { ScheduleView } from "../../../answers/views/schedule.ts";
+import type { SchedulesView, ScheduleView } from "../../../answers/views/schedule.ts";
 import { placeText, setText } from "../../../answers/words/bounds-words.ts";
 import { clockChangeText, missingCalendarText } from "../../../answers/words/schedule-words.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
@@ -21,7 +21,7 @@ import { useKeys } from "../use-keys.ts";
 import { setParameters } from "../use-route.ts";
 
 const DAYS = 14;
-/** Each takes a request of its own, once a day and after an edit. */
+/** As many are asked for in one request, once a day and after an edit. */
 const SHOWN_AT_ONCE = 12;
 const OVERRIDES_MAX = 500;
 
@@ -110,9 +110,14 @@ const AheadLanes = ({
           <TimeAxis axis={axis} />
           <Overrides overrides={overrides} axis={axis} nowMs={nowMs} />
           <Search route={route} of={scheduled.length} />
-          {found.slice(0, most).map((row) => (
+          {screensOf(found.slice(0, most)).map((rows) => (
             // A manifest that was edited has another schedule.
-            <Scheduled key={`${row.key} ${row.generation}`} row={row} axis={axis} nowMs={nowMs} />
+            <Screen
+              key={rows.map(({ key, generation }) => `${key} ${generation}`).join()}
+              rows={rows}
+              axis={axis}
+              nowMs={nowMs}
+            />
           ))}
           {found.length === 0 && scheduled.length > 0 && (
             <p class="calm">No autoscaler with a schedule is like this.</p>
@@ -178,23 +183,69 @@ const Overrides = ({
   );
 };
 
+const screensOf = (rows: readonly FleetRow[]): readonly (readonly FleetRow[])[] =>
+  Array.from({ length: Math.ceil(rows.length / SHOWN_AT_ONCE) }, (_, at) =>
+    rows.slice(at * SHOWN_AT_ONCE, (at + 1) * SHOWN_AT_ONCE),
+  );
+
+/** The autoscalers that one request is for. */
+const Screen = ({
+  rows,
+  axis,
+  nowMs,
+}: {
+  readonly rows: readonly FleetRow[];
+  readonly axis: Axis;
+  readonly nowMs: number;
+}) => {
+  const names = rows.map(({ key }) => key).join();
+  const at = new Date(axis.sinceMs).toISOString();
+  const { value, failure } = useDocument<SchedulesView>(
+    "/v1/schedules",
+    { names, at, next: 1 },
+    { once: true },
+  );
+  const isOf =
+    (row: FleetRow) =>
+    (one: Pick<ScheduleView, "cluster" | "namespace" | "name">): boolean =>
+      one.cluster === row.cluster && one.namespace === row.namespace && one.name === row.name;
+  return (
+    <>
+      {failure && <FailureNotice failure={failure} />}
+      {rows.map((row) => (
+        <Scheduled
+          key={row.key}
+          row={row}
+          axis={axis}
+          nowMs={nowMs}
+          schedule={value?.schedules.find(isOf(row))}
+          unread={value?.unread.find(isOf(row))?.message}
+          isKnown={value !== undefined || failure !== undefined}
+        />
+      ))}
+    </>
+  );
+};
+
 /** One autoscaler: a lane for each entry of its schedule. Overrides stand above, each once. */
 const Scheduled = ({
   row,
   axis,
   nowMs,
+  schedule: value,
+  unread,
+  isKnown,
 }: {
   readonly row: FleetRow;
   readonly axis: Axis;
   readonly nowMs: number;
+  readonly schedule: ScheduleView | undefined;
+  /** Why its manifest cannot be read. */
+  readonly unread: string | undefined;
+  /** False until there is an answer. */
+  readonly isKnown: boolean;
 }) => {
   const { cluster, namespace, name } = row;
-  const at = new Date(axis.sinceMs).toISOString();
-  const { value, failure } = useDocument<ScheduleView>(
-    "/v1/autoscaler/schedule",
-    { cluster, namespace, name, at, next: 1 },
-    { once: true },
-  );
   return (
     <section aria-label={name}>
       <h2>
@@ -203,8 +254,8 @@ const Scheduled = ({
           {cluster} / {namespace}
         </small>
       </h2>
-      {failure && <FailureNotice failure={failure} />}
-      {!value && !failure && <Loading lines={1} />}
+      {!isKnown && <Loading lines={1} />}
+      {unread !== undefined && <p class="warn">{unread}</p>}
       {value && (
         <>
           {value.missingCalendars.map((missing) => (
