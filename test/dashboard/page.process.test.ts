@@ -206,6 +206,12 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     expect(await lanes.count()).toBe(all.length + entries.length);
     for (const words of ["the fleet", 'autoscaler "eu-1/shop/office"', "a quota", "TV spot"])
       expect(await page.locator(".fleet-schedule", { hasText: words }).count(), words).toBe(1);
+    const asked = await page.evaluate<readonly string[]>(
+      `performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)`,
+    );
+    expect(asked.filter((path) => path.endsWith("schedule") || path.endsWith("schedules"))).toEqual(
+      ["/v1/schedules"],
+    );
     await page
       .getByText("the clock of America/New_York goes from -05:00 to -04:00")
       .first()
@@ -228,7 +234,7 @@ describe.skipIf(!HAS_CHROMIUM)("the page in a browser", () => {
     for (const [head, words] of [
       ["Autoscalers", String(views.length)],
       ["A month", `$${dollars.toFixed(2)}`],
-      ["Decides as", "Kubernetes 1.37"],
+      ["Kubernetes", "unknowndecides as 1.37"],
     ])
       expect(await line.locator(`[data-head="${head}"]`).textContent(), head).toBe(words);
     await context.close();
