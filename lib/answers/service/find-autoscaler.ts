@@ -26,7 +26,7 @@ import {
 import type { Tables } from "../../stack/store/table/tables.ts";
 import { type AheadOne, type QueryContext, sees, touches } from "./context.ts";
 import { knownNames } from "./known-partitions.ts";
-import type { AutoscalerCursor, AutoscalerQuery } from "./service.ts";
+import type { AutoscalerQuery } from "./service.ts";
 import { invalid, unknown } from "./refusals.ts";
 
 export interface LocatedAutoscaler {
@@ -56,13 +56,6 @@ export const splitName = ({ name, ...filter }: AutoscalerQuery): AutoscalerQuery
     ...(inNamespace === undefined ? {} : { namespace: inNamespace }),
     ...(inCluster === undefined ? {} : { cluster: inCluster }),
   };
-};
-
-/** Only a whole name says without a search which partition is meant. */
-export const wholeName = (text: string): AutoscalerCursor => {
-  const { cluster, namespace: inside, name } = splitName({ name: text });
-  if (cluster !== undefined && inside !== undefined) return { cluster, namespace: inside, name };
-  throw invalid(`Cannot read the name "${text}": wanted CLUSTER/NAMESPACE/NAME`, { name: text });
 };
 
 const readable = (item: ClusterItem): ClusterRecord => {

@@ -26,11 +26,12 @@ import type {
   ScheduleWindowView,
 } from "../views/schedule.ts";
 import { type QueryContext, sees } from "./context.ts";
-import { findAutoscaler, type LocatedAutoscaler, wholeName } from "./find-autoscaler.ts";
+import { findAutoscaler, type LocatedAutoscaler } from "./find-autoscaler.ts";
 import { invalid } from "./refusals.ts";
 import type { AutoscalerCursor, SchedulesQuery, ScheduleQuery } from "./service.ts";
 import { storedSpec } from "./stored-spec.ts";
 import { rfc3339 } from "./times.ts";
+import { wholeName } from "./whole-name.ts";
 import { boundsView, overridePlaceOf, overrideView } from "./views/holds-view.ts";
 
 /** Two weeks hold every weekday twice, and the change of the clock that comes next month is seen. */

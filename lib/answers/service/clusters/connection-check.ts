@@ -14,8 +14,8 @@ import {
   connectionFor,
   getCluster,
   getConnection,
-  keepServer,
   listConnections,
+  putConnection,
   type Reached,
   reachedBy,
 } from "../../../stack/store/records/clusters.ts";
@@ -65,7 +65,10 @@ export const checkCluster = async (
     }),
   );
   const server = serverIn(context, report);
-  if (server && isOf(stored, report)) await keepServer(context.tables, stored, server);
+  // The version of the record stays, so that no environment reads the connection again. Where an edit
+  // was first this is refused: the look of the edit is the newer one.
+  if (server && isOf(stored, report))
+    await putConnection(context.tables, { ...stored, server }, stored);
   return report;
 };
 

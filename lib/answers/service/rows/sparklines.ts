@@ -20,10 +20,11 @@ import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-
 import type { Tables } from "../../../stack/store/table/tables.ts";
 import type { SparklinesView } from "../../views/over-time.ts";
 import { type QueryContext, sees } from "../context.ts";
-import { clustersNamed, wholeName } from "../find-autoscaler.ts";
+import { clustersNamed } from "../find-autoscaler.ts";
 import { headsForNames, knownIndexes, type WantedPartition } from "../known-partitions.ts";
 import type { AutoscalerCursor, SparklineQuery } from "../service.ts";
 import { rfc3339 } from "../times.ts";
+import { wholeName } from "../whole-name.ts";
 
 /** Of an hour there are twelve points. */
 const SINCE_MS = HOUR_MS;

@@ -16,7 +16,6 @@ import type {
   Connection,
   ConnectionRecord,
   FleetRecord,
-  SeenServer,
 } from "../../../rules/model/records.ts";
 import {
   CLUSTER_SK_PREFIX,
@@ -189,16 +188,6 @@ export const putConnection = (
       ...(expected && { value: expected.version, uid: expected.uid }),
     },
   });
-
-/**
- * Stores what the API server said of itself, and changes nothing else: the version stays, so that
- * no environment reads the connection again. Where an edit was first, its look is the newer one.
- */
-export const keepServer = (
-  tables: Tables,
-  stored: ConnectionRecord,
-  server: SeenServer,
-): Promise<RecordWrite> => putConnection(tables, { ...stored, server }, stored);
 
 /*
  *  mover   reads 7 ── mark 7 ─ ─ ─ (stalled) ─ ─ ─ flip 7 → 8 ✗     the version is 8
