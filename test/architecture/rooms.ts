@@ -164,6 +164,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "label-selector.ts",
     "known-partitions.ts",
     "find-autoscaler.ts",
+    "whole-name.ts",
     "past-clusters.ts",
     "partitions",
     "views",

@@ -99,8 +99,8 @@ export const AUTOSCALER_SINCE = z.strictObject({
   since: instant.exactOptional(),
   until: instant.exactOptional(),
 });
-/** A screen has some 40 rows. */
-const SPARKLINES_MAX = 100;
+/** A screen has some 40 rows. The windows of schedules are counted out, so fewer at once. */
+const NAMES_MAX = { sparklines: 100, schedules: 25 };
 const wholeNames = (most: number) =>
   text(most * LABEL_CHARACTERS_MAX * 2)
     .transform((names) => names.split(","))
@@ -108,16 +108,11 @@ const wholeNames = (most: number) =>
       (names) => names.length <= most,
       `must be at most ${most} names of the form CLUSTER/NAMESPACE/NAME`,
     );
-export const SPARKLINES = z.strictObject({ names: wholeNames(SPARKLINES_MAX) });
-/** The windows of each entry are counted out, so fewer at once. */
-const SCHEDULES_MAX = 25;
-const aheadFields = {
-  at: instant.exactOptional(),
-  until: instant.exactOptional(),
-  next: wholeNumber(CHANGES_AHEAD_MAX).exactOptional(),
-};
-export const AUTOSCALER_SCHEDULE = z.strictObject({ ...autoscaler, ...aheadFields });
-export const SCHEDULES = z.strictObject({ names: wholeNames(SCHEDULES_MAX), ...aheadFields });
+export const SPARKLINES = z.strictObject({ names: wholeNames(NAMES_MAX.sparklines) });
+const given = instant.exactOptional();
+const ahead = { at: given, until: given, next: wholeNumber(CHANGES_AHEAD_MAX).exactOptional() };
+export const AUTOSCALER_SCHEDULE = z.strictObject({ ...autoscaler, ...ahead });
+export const SCHEDULES = z.strictObject({ names: wholeNames(NAMES_MAX.schedules), ...ahead });
 const STEP_SECONDS_MAX = 86_400;
 export const AUTOSCALER_HISTORY = AUTOSCALER_SINCE.extend({
   step: wholeNumber(STEP_SECONDS_MAX, " of seconds").exactOptional(),

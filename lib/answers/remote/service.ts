@@ -3,7 +3,7 @@ import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
-import type { OverrideCursor, RowQuery } from "../service/requests.ts";
+import type { Ahead, OverrideCursor, RowQuery } from "../service/requests.ts";
 import type {
   AutoscalerCursor,
   AutoscalerQuery,
@@ -14,7 +14,6 @@ import type {
   Filter,
   QueryService,
   Service,
-  ScheduleQuery,
 } from "../service/service.ts";
 import type { ChangeView } from "../views/change.ts";
 import type { EventView } from "../views/event.ts";
@@ -146,11 +145,7 @@ const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<stri
   ...filterOf(filter),
 });
 
-const aheadFields = ({
-  fromMs,
-  untilMs,
-  most,
-}: Pick<ScheduleQuery, "fromMs" | "untilMs" | "most">) => ({
+const aheadFields = ({ fromMs, untilMs, most }: Ahead) => ({
   at: timeField(fromMs),
   until: timeField(untilMs),
   next: most === undefined ? undefined : String(most),

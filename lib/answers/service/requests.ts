@@ -11,6 +11,27 @@ import type {
   CalendarView,
 } from "../views/holds.ts";
 import type { AutoscalerRow } from "../views/row.ts";
+import type { SchedulesView } from "../views/schedule.ts";
+
+/** How far a schedule is looked at. */
+export interface Ahead {
+  /** The default is now. */
+  readonly fromMs?: number;
+  /** The end of the lanes: two weeks later by default. */
+  readonly untilMs?: number;
+  /** How many changes of the bounds: ten by default. */
+  readonly most?: number;
+}
+
+export interface SchedulesQuery extends Ahead {
+  /** "CLUSTER/NAMESPACE/NAME" each. */
+  readonly names: readonly string[];
+}
+
+export interface ScheduleQueries {
+  /** What the schedules of the autoscalers of one screen will come to. */
+  schedules(query: SchedulesQuery): Promise<SchedulesView>;
+}
 
 /** A source as it is registered. Absent limits get their defaults. */
 export type NewSource = Pick<MetricSourceRecord, "name"> &
@@ -231,7 +252,8 @@ export interface RowQuery {
 
 /** What is asked of the records that people keep beside autoscalers and clusters. */
 export interface RecordQueries
-  extends OverrideQueries,
+  extends ScheduleQueries,
+    OverrideQueries,
     CalendarQueries,
     SourceQueries,
     WakeQueries {}

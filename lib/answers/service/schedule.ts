@@ -28,7 +28,8 @@ import type {
 import { type QueryContext, sees } from "./context.ts";
 import { findAutoscaler, type LocatedAutoscaler } from "./find-autoscaler.ts";
 import { invalid } from "./refusals.ts";
-import type { AutoscalerCursor, SchedulesQuery, ScheduleQuery } from "./service.ts";
+import type { SchedulesQuery } from "./requests.ts";
+import type { AutoscalerCursor, ScheduleQuery } from "./service.ts";
 import { storedSpec } from "./stored-spec.ts";
 import { rfc3339 } from "./times.ts";
 import { wholeName } from "./whole-name.ts";

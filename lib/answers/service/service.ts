@@ -28,9 +28,9 @@ import type { ExaminationView } from "../views/doctor.ts";
 import type { EventCount, EventView } from "../views/event.ts";
 import type { HistoryView, ShadowView, SparklinesView } from "../views/over-time.ts";
 import type { ClusterRows } from "../views/row.ts";
-import type { SchedulesView, ScheduleView } from "../views/schedule.ts";
+import type { ScheduleView } from "../views/schedule.ts";
 import type { StatusView } from "../views/status.ts";
-import type { RecordCommands, RecordQueries, RowQuery } from "./requests.ts";
+import type { Ahead, RecordCommands, RecordQueries, RowQuery } from "./requests.ts";
 
 /**
  * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and
@@ -51,8 +51,6 @@ export interface QueryService extends RecordQueries {
   explain(query: AutoscalerQuery, atMs?: number): Promise<Explanation>;
   /** Its bounds at an instant, and what its schedule and the overrides will come to. */
   schedule(query: ScheduleQuery): Promise<ScheduleView>;
-  /** The same of the autoscalers of one screen. */
-  schedules(query: SchedulesQuery): Promise<SchedulesView>;
   /** What is wrong with one autoscaler, or with each of many, and what to change. */
   doctor(query: DoctorQuery, after?: AutoscalerCursor): AsyncIterable<ExaminationView>;
   /** What it decided beside another controller, compared with what that one wanted. */
@@ -196,18 +194,7 @@ export interface HistoryQuery extends AutoscalerQuery, Past {
   readonly why?: boolean;
 }
 
-export interface ScheduleQuery extends AutoscalerQuery {
-  /** The default is now. */
-  readonly fromMs?: number;
-  /** The end of the lanes: two weeks later by default. */
-  readonly untilMs?: number;
-  /** How many changes of the bounds: ten by default. */
-  readonly most?: number;
-}
-
-export interface SchedulesQuery
-  extends Pick<ScheduleQuery, "fromMs" | "untilMs" | "most">,
-    SparklineQuery {}
+export interface ScheduleQuery extends AutoscalerQuery, Ahead {}
 
 export interface SparklineQuery {
   /** "CLUSTER/NAMESPACE/NAME" each. */

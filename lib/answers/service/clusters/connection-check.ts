@@ -65,8 +65,8 @@ export const checkCluster = async (
     }),
   );
   const server = serverIn(context, report);
-  // The version of the record stays, so that no environment reads the connection again. Where an edit
-  // was first this is refused: the look of the edit is the newer one.
+  // The version of the record stays, so that no environment reads the connection again. Where an
+  // edit was first this is refused: the look of the edit is the newer one.
   if (server && isOf(stored, report))
     await putConnection(context.tables, { ...stored, server }, stored);
   return report;
