@@ -3,7 +3,7 @@ import { pageToken } from "../api/list-page.ts";
 import { COMMAND_PATHS, IF_MATCH_HEADER, KEY_HEADER, QUERY_PATHS } from "../api/paths.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { present } from "../../rules/model/json.ts";
-import type { Ahead, OverrideCursor, RowQuery } from "../service/requests.ts";
+import type { AheadTimes, OverrideCursor, RowQuery } from "../service/requests.ts";
 import type {
   AutoscalerCursor,
   AutoscalerQuery,
@@ -145,7 +145,7 @@ const queryFields = ({ name, ...filter }: AutoscalerQuery): Readonly<Record<stri
   ...filterOf(filter),
 });
 
-const aheadFields = ({ fromMs, untilMs, most }: Ahead) => ({
+const aheadFields = ({ fromMs, untilMs, most }: AheadTimes) => ({
   at: timeField(fromMs),
   until: timeField(untilMs),
   next: most === undefined ? undefined : String(most),

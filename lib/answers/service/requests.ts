@@ -14,7 +14,7 @@ import type { AutoscalerRow } from "../views/row.ts";
 import type { SchedulesView } from "../views/schedule.ts";
 
 /** How far a schedule is looked at. */
-export interface Ahead {
+export interface AheadTimes {
   /** The default is now. */
   readonly fromMs?: number;
   /** The end of the lanes: two weeks later by default. */
@@ -23,7 +23,7 @@ export interface Ahead {
   readonly most?: number;
 }
 
-export interface SchedulesQuery extends Ahead {
+export interface SchedulesQuery extends AheadTimes {
   /** "CLUSTER/NAMESPACE/NAME" each. */
   readonly names: readonly string[];
 }

@@ -30,7 +30,7 @@ import type { HistoryView, ShadowView, SparklinesView } from "../views/over-time
 import type { ClusterRows } from "../views/row.ts";
 import type { ScheduleView } from "../views/schedule.ts";
 import type { StatusView } from "../views/status.ts";
-import type { Ahead, RecordCommands, RecordQueries, RowQuery } from "./requests.ts";
+import type { AheadTimes, RecordCommands, RecordQueries, RowQuery } from "./requests.ts";
 
 /**
  * The queries, the same for the embedded run and a deployed stack. Lists are read page by page and
@@ -194,7 +194,7 @@ export interface HistoryQuery extends AutoscalerQuery, Past {
   readonly why?: boolean;
 }
 
-export interface ScheduleQuery extends AutoscalerQuery, Ahead {}
+export interface ScheduleQuery extends AutoscalerQuery, AheadTimes {}
 
 export interface SparklineQuery {
   /** "CLUSTER/NAMESPACE/NAME" each. */
