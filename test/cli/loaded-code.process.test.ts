@@ -93,7 +93,7 @@ describe("the code that a command loads", () => {
       expect([words, own(loaded).length, kib(own(loaded))]).toEqual([
         words,
         expect.toSatisfy(atMost(90)),
-        expect.toSatisfy(atMost(430)),
+        expect.toSatisfy(atMost(435)),
       ]);
       expect(own(loaded).length).toBeGreaterThan(50);
     }
