@@ -22,6 +22,7 @@ import { boundsSchema, calendar, frozen, override, pause } from "../../lib/answe
 import { examination } from "../../lib/answers/views/doctor.ts";
 import { history, shadow, sparklineSet } from "../../lib/answers/views/over-time.ts";
 import { row } from "../../lib/answers/views/row.ts";
+import { scheduleSchema } from "../../lib/answers/views/schedule.ts";
 import { source } from "../../lib/answers/views/source.ts";
 import { status } from "../../lib/answers/views/status.ts";
 import { target } from "../../lib/answers/views/view-of.ts";
@@ -43,6 +44,7 @@ export const VIEWS: Readonly<Record<string, z.ZodType>> = {
   Row: row,
   History: history,
   Sparklines: sparklineSet,
+  Schedule: scheduleSchema,
   Shadow: shadow,
   OtherController: rival,
   Status: status,

@@ -333,6 +333,7 @@ Error:        autoscaler "shop/api": no metrics returned from resource metrics A
 Version:      1
 Connection:   kubeconfig
   path:       /kube/config
+Kubernetes:   unknown; tidemark cluster check eu-1 asks for it
 Decided:      100 % of due syncs in 24 h, 100 % in 1 h, 100 % in 15 min
 Sync period:  15s
 Paused:       no
