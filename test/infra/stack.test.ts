@@ -240,8 +240,9 @@ describe("the functions", () => {
     // and one kind more of other controllers: less than 1 KiB. Who holds the fleet, where its tables
     // have a replica in another region, and how it moves: some 5 KiB. What loads the code that was
     // compiled before: 2 KiB of each. Whether the fleet is in this region, which events asks: 1 KiB.
+    // The version of an API server, which connect stores, and the schedules of a screen: 1 KiB.
     const budgetKib = {
-      ...{ schedule: 400, sync: 980, api: 1140, connect: 1150, view: 1020, wake: 385, events: 433 },
+      ...{ schedule: 400, sync: 980, api: 1140, connect: 1155, view: 1020, wake: 385, events: 433 },
       // An audit reads scales, edits, rows and histories as view does, and answers nobody.
       audit: 480,
     };
