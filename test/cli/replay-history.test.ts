@@ -118,6 +118,7 @@ describe("tidemark replay NAME", () => {
     ["web --trace load.csv", 'Cannot replay "web" and --trace "load.csv" together'],
     ["web --since 2027-01-01", "that is a future time"],
     ["web --days 2", 'Cannot use --days "2": 89m are known'],
+    ["web --since 90m --model nope=total", 'Cannot use --model "nope": no manifest has such a'],
     ["web --days 1+1 --since 90m", 'Cannot use --days "1+1": 89m are known'],
   ])("refuses %s", async (words, message) => {
     expect((await replayed(words)).err).toContain(message);

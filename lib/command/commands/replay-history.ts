@@ -30,11 +30,13 @@ import {
   type ReplayReport,
 } from "../replay/report.ts";
 import { percentText } from "../replay/sheet.ts";
+import { refuseIdleNames } from "../replay/idle-names.ts";
 import { idlePercentOf } from "../replay/trace-input.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { eachInGroups } from "../../stack/store/table/wait-for-all.ts";
 import { forEachResource } from "../select/listed-autoscalers.ts";
 import type { NamedAutoscalerOfKind } from "../select/selected-names.ts";
+import { levelsOf } from "../../rules/policy/dialects.ts";
 import { usage } from "../usage-error.ts";
 import { countedWords, type ReplayOutput } from "./replay.ts";
 
@@ -79,7 +81,7 @@ export const replayHistory = async (
   const { sinceMs, untilMs } = askedTime(options, session.nowMs, printer.note);
   const paper = { columns: io.columns, colours: printer.colours };
   const reports: ReplayReport[] = [];
-  const span = { ...options, sinceMs, untilMs };
+  const span = { ...options, sinceMs, untilMs, isOne };
   let failure: unknown;
   await eachReplayed({ session, printer, subjects, span }, async (drawn) => {
     if (isOne || output === "markdown") {
@@ -115,6 +117,8 @@ const askedTime = (
 
 interface Span extends HistoryReplayOptions {
   readonly models: ChosenModels;
+  /** No other autoscaler is replayed, so that each model must be of a metric of this one. */
+  readonly isOne: boolean;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
@@ -163,13 +167,10 @@ export const readAndReplay = async (
     sinceMs,
     untilMs,
     models,
+    isOne,
     podStart,
     podIdle,
-  }: Pick<HistoryReplayOptions, "podStart" | "podIdle"> & {
-    readonly models: ChosenModels;
-    readonly sinceMs: number;
-    readonly untilMs: number;
-  },
+  }: Pick<Span, "podStart" | "podIdle" | "models" | "isOne" | "sinceMs" | "untilMs">,
   others: readonly OtherPolicy[],
   replaying: Replaying,
 ): Promise<ReplayedHistory> => {
@@ -178,6 +179,8 @@ export const readAndReplay = async (
     sinceMs: Math.max(0, sinceMs - WARM_UP_MS),
     untilMs,
   });
+  const levels = [...read.recorded.specs, ...others].flatMap(({ spec }) => levelsOf(spec));
+  if (isOne) refuseIdleNames("--model", models, levels);
   const settings = { sinceMs, models, podStart, idlePercent };
   return replayedHistory(read, settings, others, replaying);
 };

@@ -62,7 +62,7 @@ export const tuneHistory = async (
   await inThreads(async (threads) => {
     const replaying = { replayAll: allBy(threads.replay) };
     const read = async (resource: NamedAutoscalerOfKind): Promise<ReplayedHistory> => {
-      const span = { ...options, sinceMs, untilMs };
+      const span = { ...options, sinceMs, untilMs, isOne: subjects.length === 1 };
       const replayed = await readAndReplay(session, resource, span, [], replaying);
       if (!options.anyway) refuseUnlike(replayed);
       return replayed;

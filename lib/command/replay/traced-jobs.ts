@@ -4,8 +4,10 @@ import type { Policy, ReplayedWorkload, ReplayJob } from "../../replay/replay.ts
 import { capacityOf, targetOf, tracedMetrics } from "../../replay/traced.ts";
 import { autoscalerName, namespace } from "../../rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../rules/model/spec-common.ts";
+import type { MetricLevel } from "../../rules/policy/shared/levels.ts";
 import { usage } from "../usage-error.ts";
 import { type CandidatePolicy, containerOf, metricsOrThrow } from "./candidates.ts";
+import { refuseIdleNames } from "./idle-names.ts";
 import type { TraceInput } from "./trace-input.ts";
 
 type TracedCandidate = Pick<CandidatePolicy, "label" | "admitted">;
@@ -17,32 +19,25 @@ export const tracedJobs = (
   periodMs: number,
 ): readonly ReplayJob[] => {
   const policies = candidates.map((candidate) => policyOf(candidate, input));
-  refuseIdleNames(input.traced, policies);
+  const levels = policies.flatMap(({ specs: [{ metrics }] }) => metrics.map(({ level }) => level));
+  refuseIdleNames("--metric", input.traced.own, levels);
+  refuseIdleNames("--model", input.traced.models, levels);
+  refuseUseModels(input.traced.models, levels);
   const workload = workloadOf(candidates, policies, input);
   const span = { fromMs: input.fromMs, untilMs: input.untilMs, periodMs };
   return policies.map((policy) => ({ policy, workload, span }));
 };
 
-/** Throws a usage error for a metric that `--metric` or `--model` names without an effect. */
-const refuseIdleNames = (
-  { own, models }: TraceInput["traced"],
-  policies: readonly Policy[],
+/** The use of a resource has one model under a load. */
+const refuseUseModels = (
+  models: TraceInput["traced"]["models"],
+  levels: readonly MetricLevel[],
 ): void => {
-  const levels = policies.flatMap(({ specs: [{ metrics }] }) => metrics.map(({ level }) => level));
-  const known = [...new Set(levels.map(({ name }) => `"${name}"`))].join(", ");
-  for (const [option, names] of [
-    ["--metric", own],
-    ["--model", models],
-  ] as const)
-    for (const name of names.keys()) {
-      const named = levels.filter((level) => level.name === name);
-      if (named.length === 0)
-        throw usage(`Cannot use ${option} "${name}": no manifest has such a metric, only ${known}`);
-      if (option === "--model" && named.every(isUse))
-        throw usage(
-          `Cannot use ${option} "${name}": the use of a resource is shared by the pods of a load; leave it out`,
-        );
-    }
+  for (const name of models.keys())
+    if (levels.filter((level) => level.name === name).every(isUse))
+      throw usage(
+        `Cannot use --model "${name}": the use of a resource is shared by the pods of a load; leave it out`,
+      );
 };
 
 const policyOf = ({ label, admitted }: TracedCandidate, { traced }: TraceInput): Policy => {
