@@ -57,7 +57,7 @@ describe("a source that is registered in a deployed stack", () => {
   it("of a service cannot send Authorization, and says which way there is", () => {
     const service = { namespace: "a", name: "b", port: "1", scheme: "https", path: "" } as const;
     expect(faults({ service, auth: { kind: "basic", secretId: "t/source.main" } })).toBe(
-      "auth of a service must be of kind header: the API server takes the header Authorization for itself. For basic, register the server by --url, with --private where it is in a private network",
+      "auth of a service must be of kind header or headers: the API server takes the header Authorization for itself. For basic, register the server by --url, with --private where it is in a private network",
     );
   });
 

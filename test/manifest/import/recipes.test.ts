@@ -292,6 +292,12 @@ describe("a trigger with a recipe", () => {
     expect(notes.filter((note) => note.startsWith("lost")).join("\n")).toContain(words);
   });
 
+  it("a needed field that is read from the environment is refused once, by its own name", () => {
+    const { notes } = imported("gcp-pubsub", { subscriptionNameFromEnv: "SUB" });
+    const lost = notes.filter((note) => note.startsWith("lost"));
+    expect(lost).toEqual([expect.stringContaining("subscriptionNameFromEnv: it is read from")]);
+  });
+
   it("notes that the connection is the exporter's, and what to look at", () => {
     const { notes } = imported("kafka", KAFKA);
     expect(notes[0]).toMatch(

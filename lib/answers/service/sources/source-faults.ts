@@ -333,7 +333,7 @@ const authFaults = (
   ...(isSecretOf(secretId, sourceSecretName(name)) ? [] : [sourceSecretWords(name)]),
   ...(ofService && kind !== "header" && kind !== "headers"
     ? [
-        `auth of a service must be of kind header: the API server takes the header Authorization for itself. For ${kind}, register the server by --url, with --private where it is in a private network`,
+        `auth of a service must be of kind header or headers: the API server takes the header Authorization for itself. For ${kind}, register the server by --url, with --private where it is in a private network`,
       ]
     : []),
   ...(kind === "header" && (header === undefined || !mayBeSent(header))

@@ -79,10 +79,13 @@ const fieldDetails = (
 /** KEDA reads a flag as Go reads a bool. */
 const isOff = (value: unknown): boolean => /^(?:0|f|F|false|False|FALSE)$/.test(String(value));
 
-/** Without one of these fields KEDA takes no trigger, and a query would be of every series. */
+/**
+ * Without one of these fields KEDA takes no trigger, and a query would be of every series. One that
+ * is read from the environment is refused by its own name.
+ */
 const absentDetails = ({ needed }: Recipe, { metadata, of }: RecipeTrigger): readonly Detail[] =>
   needed
-    .filter((field) => textOf(metadata[field]) === undefined)
+    .filter((field) => textOf(metadata[field]) === undefined && !(`${field}FromEnv` in metadata))
     .map((field) => lost(`${of}: ${field}`, "it is not written, and KEDA needs it, too"));
 
 interface RecipeTrigger {
