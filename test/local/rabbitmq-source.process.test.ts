@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { inside } from "../cli/inside.ts";
 import { imported } from "../manifest/import/keda-shapes/schema.ts";
@@ -12,49 +9,25 @@ import {
   type RealRabbitmq,
   realRabbitmq,
 } from "../source-client/real-rabbitmq.ts";
-import { start } from "./folder/starting.ts";
+import { type QueueRun, queueRun } from "./queue-run.ts";
 
-const MANIFEST = `apiVersion: tidemark.dev/v1
-kind: PodAutoscaler
-metadata:
-  name: orders
-  namespace: shop
-  annotations: { tidemark.dev/simulated-replicas: "3" }
-spec:
-  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: orders }
-  minReplicas: 1
-  maxReplicas: 30
-  metrics:
-    - http: { source: jobs, path: /api/queues/%2F/orders, pointer: /messages }
-      measure: Average
-      target: 20
-      activation: 0
-  scaleDown: { stabilizationWindowSeconds: 0 }
-  idle: { replicas: 0, afterSeconds: 60 }
-`;
+const METRIC = "http: { source: jobs, path: /api/queues/%2F/orders, pointer: /messages }";
 
 describe.skipIf(!HAS_RABBITMQ)("a RabbitMQ of Debian", { timeout: 240_000 }, () => {
   let rabbitmq: RealRabbitmq;
   let account: Moto | undefined;
-  let folder = "";
+  let orders: QueueRun;
   beforeAll(async () => {
     rabbitmq = await realRabbitmq();
     account = HAS_MOTO ? await motoServer() : undefined;
-    folder = mkdtempSync(join(tmpdir(), "tidemark-rabbitmq-run-"));
-    writeFileSync(join(folder, "orders.yaml"), MANIFEST);
+    orders = queueRun(METRIC);
   }, 180_000);
   afterAll(async () => {
     vi.unstubAllEnvs();
     await account?.close();
     await rabbitmq.close();
-    rmSync(folder, { recursive: true, force: true });
+    orders.remove();
   });
-  const data = (): readonly string[] => ["--data", join(folder, "data")];
-  const run = (minutes: number): Promise<string> =>
-    start(
-      ...["--manifest", join(folder, "orders.yaml"), ...data()],
-      ...["--for", `${minutes}m`, "--speed", "100000"],
-    );
 
   /** The password of a source is in Secrets Manager, also of an embedded run. */
   const storeSecret = async (name: string, content: object): Promise<void> => {
@@ -73,28 +46,28 @@ describe.skipIf(!HAS_RABBITMQ)("a RabbitMQ of Debian", { timeout: 240_000 }, () 
   it.skipIf(!HAS_MOTO)("scales from zero by its management API, and back to zero", async () => {
     await rabbitmq.publish("orders", 0);
     await rabbitmq.counted("orders", 0);
-    await run(1);
+    await orders.run(1);
     await storeSecret("local/source.jobs", { url: rabbitmq.url, ...GUEST });
     const put = await inside([
       ...["source", "put", "jobs", "--kind", "http", "--url", rabbitmq.url, "--private"],
       ...["--auth", "basic", "--secret", "local/source.jobs"],
-      ...["--for-cluster", "*", "--for-namespace", "*", ...data()],
+      ...["--for-cluster", "*", "--for-namespace", "*", ...orders.data],
     ]);
     expect(put.out).toContain("Source jobs registered");
     const question = ["--path", "/api/queues/%2F/orders", "--pointer", "/messages"];
-    const check = await inside(["source", "check", "jobs", ...question, ...data()]);
+    const check = await inside(["source", "check", "jobs", ...question, ...orders.data]);
     expect(check.out).toMatch(/✓ +answer +the value 0 in /);
-    expect(await run(3)).toMatch(/shop\/orders \d+ → 0 applied/);
+    expect(await orders.run(3)).toMatch(/shop\/orders \d+ → 0 applied/);
 
     await rabbitmq.publish("orders", 130);
     await rabbitmq.counted("orders", 130);
-    const grown = await run(3);
+    const grown = await orders.run(3);
     expect(grown).toMatch(/shop\/orders 0 → 1 applied: Activated/);
     expect(grown).toMatch(/shop\/orders \d+ → 7 applied: MetricAboveTarget/);
 
     await rabbitmq.purge("orders");
     await rabbitmq.counted("orders", 0);
-    expect(await run(5)).toMatch(/shop\/orders \d+ → 0 applied/);
+    expect(await orders.run(5)).toMatch(/shop\/orders \d+ → 0 applied/);
   });
 
   it.skipIf(!HAS_PROMETHEUS)("answers the query of a converted trigger by its plugin", async () => {
