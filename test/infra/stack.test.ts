@@ -253,7 +253,8 @@ describe("the functions", () => {
   it("are small: all that is packed stays within its budget", () => {
     const budgetKib = {
       schedule: 150,
-      sync: 450,
+      // Of it the arithmetic of Kubernetes 1.38 and a look at the fleet before a claim: 1 KiB.
+      sync: 455,
       api: 407,
       connect: 412,
       view: 365,
