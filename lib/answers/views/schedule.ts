@@ -63,7 +63,7 @@ export const scheduleSchema = boundsSchema.extend({
 });
 export type ScheduleView = ViewOf<typeof scheduleSchema>;
 
-/** Those of one screen. */
+/** The schedules of one screen. */
 export const scheduleSet = z.object({
   schedules: z.array(scheduleSchema).describe("in the order of `names`"),
   unread: z
