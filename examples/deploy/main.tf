@@ -30,9 +30,11 @@ variable "alarm_topic" {
 
 data "aws_region" "current" {}
 
+data "aws_partition" "current" {}
+
 resource "aws_cloudformation_stack" "tidemark" {
   name         = "tidemark-prod"
-  template_url = "https://${var.bucket}.s3.${data.aws_region.current.name}.amazonaws.com/tidemark/${var.tidemark_version}/template.json"
+  template_url = "https://${var.bucket}.s3.${data.aws_region.current.name}.${data.aws_partition.current.dns_suffix}/tidemark/${var.tidemark_version}/template.json"
   capabilities = ["CAPABILITY_NAMED_IAM"]
 
   parameters = {

@@ -8,9 +8,11 @@ npm run package -- --s3-uri "s3://$BUCKET-{region}/tidemark/$version"
 for region in $REGIONS; do
   aws s3 cp --recursive dist/stack "s3://$BUCKET-$region/tidemark/$version/" --region "$region"
 done
+# S3 knows its own address in each partition of AWS.
+template=$(aws s3 presign "s3://$BUCKET-$AWS_REGION/tidemark/$version/template.json" --region "$AWS_REGION")
 aws cloudformation create-stack-set \
   --stack-set-name tidemark \
-  --template-url "https://$BUCKET-$AWS_REGION.s3.$AWS_REGION.amazonaws.com/tidemark/$version/template.json" \
+  --template-url "${template%%\?*}" \
   --capabilities CAPABILITY_NAMED_IAM \
   --tags Key=team,Value=platform \
   --parameters ParameterKey=RolePath,ParameterValue=/platform/

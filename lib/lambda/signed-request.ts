@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { type AwsCredentials, Sha256 } from "../stack/aws/sha256.ts";
 import type { Outgoing } from "../stack/cluster/transport/exchange.ts";
-import { awsDomain } from "../rules/model/aws-names.ts";
+import { awsDomain } from "../rules/model/aws-partitions.ts";
 
 export interface Signer {
   readonly credentials: () => Promise<AwsCredentials>;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { awsDomain, eksFault } from "../../lib/rules/model/aws-names.ts";
+import { eksFault } from "../../lib/rules/model/aws-names.ts";
+import { awsDomain } from "../../lib/rules/model/aws-partitions.ts";
 
 describe("the domain of AWS in a region", () => {
   it.each([
@@ -83,11 +84,19 @@ describe("the address of an EKS cluster", () => {
     ["a role", { ...place, roleArn: role }],
     [
       "a role with a path",
-      { ...place, roleArn: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g_h-i" },
+      {
+        ...place,
+        region: "us-gov-west-1",
+        roleArn: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g_h-i",
+      },
     ],
     [
       "a role of 512 characters",
-      { ...place, roleArn: `arn:aws-cn:iam::123456789012:role/${"r".repeat(512)}` },
+      {
+        ...place,
+        region: "cn-north-1",
+        roleArn: `arn:aws-cn:iam::123456789012:role/${"r".repeat(512)}`,
+      },
     ],
   ])("is valid with %s", (_, given) => expect(eksFault(given)).toBeUndefined());
 

@@ -1,5 +1,6 @@
 import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation";
 import { boundedRequests } from "../../stack/aws/bounded-requests.ts";
+import { functionUrlRegion } from "../../rules/model/aws-partitions.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import { present } from "../../rules/model/json.ts";
@@ -230,8 +231,6 @@ export interface StackUrl {
   readonly from: string;
 }
 
-/** The host of a function URL contains its region. */
-const FUNCTION_URL = /^[a-z0-9]+\.lambda-url\.([a-z0-9-]+)\.on\.aws$/;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 /** Region in signatures for servers on this machine. */
 const LOOPBACK_REGION = "local";
@@ -268,5 +267,5 @@ export const stackUrlIn = (text: string, from: string): StackUrl | undefined => 
 
 const regionOfHost = ({ protocol, hostname, port }: URL): string | undefined => {
   if (LOOPBACK.has(hostname)) return LOOPBACK_REGION;
-  return protocol === "https:" && port === "" ? FUNCTION_URL.exec(hostname)?.[1] : undefined;
+  return protocol === "https:" && port === "" ? functionUrlRegion(hostname) : undefined;
 };

@@ -8,6 +8,7 @@ import {
 } from "../../rules/manifest/import/keda/discover.ts";
 import { AUTH_OF_MODE, sourcePlaceText } from "../../rules/manifest/import/keda/places.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
+import { arnOf } from "../../rules/model/aws-partitions.ts";
 import { isObject, type Json } from "../../rules/model/json.ts";
 import { REDIS_KINDS } from "../../rules/model/metric-source.ts";
 import { NO_CLUSTER_MEANT, openKubeconfig } from "../../stack/cluster/kubeconfig-api.ts";
@@ -122,7 +123,8 @@ const objectsOfCluster = async ({
 };
 
 /** What a person fills in: it is in none of the objects. */
-const ROLE = "arn:aws:iam::ACCOUNT:role/STACK-source-";
+const roleOf = (name: string, region: string): string =>
+  arnOf("iam", region, "ACCOUNT", `role/STACK-source-${name}`);
 
 const commandLines = (
   source: DiscoveredSource,
@@ -161,7 +163,7 @@ const optionsOf = (source: DiscoveredSource, clusters: readonly string[]): reado
       ? []
       : ([
           ["--aws-region", place.region],
-          ["--role", `${ROLE}${source.name}`],
+          ["--role", roleOf(source.name, place.region)],
           ["--external-id", source.name],
         ] as const)),
     ...each("--queue", queues),

@@ -8,6 +8,7 @@ import {
   systemAttributes,
 } from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
+import { arnOf } from "../../rules/model/aws-partitions.ts";
 import { randomUUID } from "node:crypto";
 
 /**
@@ -271,7 +272,7 @@ export const invocationContext = (
     callbackWaitsForEmptyEventLoop: false,
     functionName,
     functionVersion: "$LATEST",
-    invokedFunctionArn: `arn:aws:lambda:${region}:${account}:function:${functionName}`,
+    invokedFunctionArn: arnOf("lambda", region, account, `function:${functionName}`),
     memoryLimitInMB: String(MEMORY_MB),
     awsRequestId: randomUUID(),
     logGroupName: `/aws/lambda/${functionName}`,

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
+import { arnOf } from "../../rules/model/aws-partitions.ts";
 
 /** A message of a journal. */
 export const messageSchema = z.object({
@@ -37,7 +38,7 @@ export const LOCAL_ACCOUNT = "000000000000";
 const SENDER_ID = "AIDALOCAL";
 
 export const queueArn = (name: string, region: string): string =>
-  `arn:aws:sqs:${region}:${LOCAL_ACCOUNT}:${name}`;
+  arnOf("sqs", region, LOCAL_ACCOUNT, name);
 
 /** The attributes that SQS gives a message beside its body. All are text. */
 type SystemAttributes = {

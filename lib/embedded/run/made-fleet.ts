@@ -8,6 +8,7 @@ import { fleetNames } from "../layout.ts";
 import { readShippedTrace } from "../traces/read-trace.ts";
 import { ordinaryHigh, SHIPPED_TRACES, spanMs, type Trace } from "../traces/trace.ts";
 import { SOURCE_LIMITS } from "../../rules/model/metric-source.ts";
+import { arnOf } from "../../rules/model/aws-partitions.ts";
 import type { NewSource } from "../../answers/service/requests.ts";
 import { LOCAL_ACCOUNT } from "../queue/message.ts";
 
@@ -171,6 +172,8 @@ const EVERYBODY = { clusters: ["*"], namespaces: ["*"] };
 const service = (name: string, port: string) =>
   ({ namespace: "monitoring", name, port, scheme: "http", path: "" }) as const;
 
+const QUEUES_REGION = "eu-central-1";
+
 /**
  * The sources of a simulated run. Two are services of its cluster, which its API server passes
  * questions on to; the queues are an account of AWS on this machine.
@@ -182,8 +185,8 @@ const RECORDED: readonly NewSource[] = [
     name: "queues",
     kind: "sqs",
     aws: {
-      region: "eu-central-1",
-      roleArn: `arn:aws:iam::${LOCAL_ACCOUNT}:role/tidemark-local-source-queues`,
+      region: QUEUES_REGION,
+      roleArn: arnOf("iam", QUEUES_REGION, LOCAL_ACCOUNT, "role/tidemark-local-source-queues"),
       externalId: "npm-start",
       queues: ["*"],
     },

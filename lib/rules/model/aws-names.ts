@@ -1,24 +1,4 @@
-/**
- * The regions of each AWS partition. Only a text of such a pattern may become a part of a host
- * name.
- */
-const PARTITIONS: readonly (readonly [region: RegExp, suffix: string])[] = [
-  [/^(?:us|eu|ap|sa|ca|me|af|il|mx)-[a-z]+-\d{1,2}$/, "amazonaws.com"],
-  [/^us-gov-[a-z]+-\d{1,2}$/, "amazonaws.com"],
-  [/^cn-[a-z]+-\d{1,2}$/, "amazonaws.com.cn"],
-  [/^us-iso-[a-z]+-\d{1,2}$/, "c2s.ic.gov"],
-  [/^us-isob-[a-z]+-\d{1,2}$/, "sc2s.sgov.gov"],
-  [/^eu-isoe-[a-z]+-\d{1,2}$/, "cloud.adc-e.uk"],
-  [/^us-isof-[a-z]+-\d{1,2}$/, "csp.hci.ic.gov"],
-  [/^eusc-[a-z]{2}-[a-z]+-\d{1,2}$/, "amazonaws.eu"],
-];
-
-/**
- * The domain of the AWS services in a region; undefined for a text that is not a region. An editor
- * names the region, and signed requests go to this domain.
- */
-export const awsDomain = (region: string): string | undefined =>
-  PARTITIONS.find(([pattern]) => pattern.test(region))?.[1];
+import { awsPartition, isOfPartition } from "./aws-partitions.ts";
 
 /** The restriction of EKS on cluster names. */
 const EKS_NAME = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
@@ -34,11 +14,18 @@ export interface EksPlace {
 export const eksFault = ({ clusterId, region, roleArn }: EksPlace): string | undefined => {
   if (!EKS_NAME.test(clusterId))
     return "the name of an EKS cluster has letters, digits, - and _, at most 100";
-  if (awsDomain(region) === undefined) return 'its region must be one of AWS, such as "eu-west-1"';
+  if (awsPartition(region) === undefined)
+    return 'its region must be one of AWS, such as "eu-west-1"';
   if (roleArn !== undefined && !ROLE.test(roleArn))
     return 'its role must be an ARN, such as "arn:aws:iam::123456789012:role/tidemark-prod-cluster-eu-1"';
+  if (roleArn !== undefined && !isOfPartition(roleArn, region))
+    return partitionWords("its role", region);
   return undefined;
 };
+
+/** What is wrong with a role of another partition of AWS. */
+export const partitionWords = (what: string, region: string): string =>
+  `${what} must be of the partition of ${region}: its ARN begins with "arn:${awsPartition(region)?.id}:"`;
 
 /**
  * Name and region in an ARN. Secrets Manager appends six characters to the name; an ARN without
@@ -62,7 +49,7 @@ export const isSecretOf = (secretId: string, cluster: string): boolean => {
 
 const nameInArn = (arn: string): string | undefined => {
   const { region = "", name } = ARN.exec(arn)?.groups ?? {};
-  return awsDomain(region) === undefined ? undefined : name;
+  return isOfPartition(arn, region) ? name : undefined;
 };
 
 /** The message of a refusal: the name that the secret must have. */

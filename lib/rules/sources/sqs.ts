@@ -1,5 +1,5 @@
 import { choice, group, listField, type ReadOf, words } from "../fields/field-types.ts";
-import { awsDomain } from "../model/aws-names.ts";
+import { awsDomain } from "../model/aws-partitions.ts";
 import { isObject } from "../model/json.ts";
 import { type AwsPlace, accountOf, mayCountQueue } from "../model/metric-source.ts";
 import type { Answer, MetricValue } from "../model/observation.ts";

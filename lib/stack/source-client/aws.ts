@@ -7,7 +7,7 @@ import { type Cached, cached } from "../cluster/access/access.ts";
 import type { ServiceAnswer } from "../cluster/cluster-client.ts";
 import { type Exchange, exchange } from "../cluster/transport/exchange.ts";
 import { diagnosis } from "../cluster/transport/failure.ts";
-import { awsDomain } from "../../rules/model/aws-names.ts";
+import { awsDomain } from "../../rules/model/aws-partitions.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
 import {
   type AwsPlace,

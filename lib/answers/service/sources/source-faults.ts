@@ -1,9 +1,10 @@
 import { bareHost, isOwnHost, isPrivateHost } from "../../../stack/cluster/reachable.ts";
 import { isCertificates, pemData } from "../../../stack/cluster/access/pem.ts";
 import { namePatternFault } from "../../../rules/model/access.ts";
+import { awsDomain, isOfPartition } from "../../../rules/model/aws-partitions.ts";
 import {
-  awsDomain,
   isSecretOf,
+  partitionWords,
   sourceSecretName,
   sourceSecretWords,
 } from "../../../rules/model/aws-names.ts";
@@ -215,6 +216,10 @@ const awsFaults = (kind: RegisteredSource["kind"], place: AwsPlace): readonly st
     [
       !ROLE.test(roleArn),
       'aws.roleArn must be the ARN of a role without a path that is named STACK-source-NAME, such as "arn:aws:iam::123456789012:role/tidemark-prod-source-orders"',
+    ],
+    [
+      ROLE.test(roleArn) && awsDomain(region) !== undefined && !isOfPartition(roleArn, region),
+      partitionWords("aws.roleArn", region),
     ],
     [
       !EXTERNAL_ID.test(externalId),

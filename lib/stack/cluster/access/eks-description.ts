@@ -1,6 +1,6 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { Sha256 } from "../../aws/sha256.ts";
-import { awsDomain } from "../../../rules/model/aws-names.ts";
+import { awsDomain } from "../../../rules/model/aws-partitions.ts";
 import { foreignText, percentEncoded } from "../../../rules/model/foreign-text.ts";
 import { asObject } from "../../../rules/model/json.ts";
 import { DESCRIBE_TIMEOUT_MS, MAX_DESCRIPTION_BYTES } from "../request-limits.ts";

@@ -1,6 +1,6 @@
 import { SignatureV4 } from "@smithy/signature-v4";
 import { type AwsCredentials, Sha256 } from "../../aws/sha256.ts";
-import { awsDomain } from "../../../rules/model/aws-names.ts";
+import { awsDomain } from "../../../rules/model/aws-partitions.ts";
 import { percentEncoded } from "../../../rules/model/foreign-text.ts";
 
 /** What a request to AWS about one EKS cluster is signed for. */

@@ -1,4 +1,5 @@
 import type { Json } from "../../../../model/json.ts";
+import { awsDomain } from "../../../../model/aws-partitions.ts";
 import { changed, lost, textOf } from "../../schedules/timed.ts";
 import { label, type ManagedMetric, type Recipe, selector } from "./recipe.ts";
 
@@ -40,12 +41,15 @@ const partitionMatcher = (metadata: Json): string | undefined => {
   return oneOf("partition", partitionsIn(text) ?? []);
 };
 
-/** Names of brokers of Amazon MSK: b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9092. */
+/** Names of brokers of Amazon MSK: b-1.orders.a1b2c3.c2.kafka.REGION.DOMAIN:9092. */
 const MSK_HOST =
-  /^b-\d+(?:-public)?\.([a-z0-9-]+)\.[a-z0-9]+\.c\d+\.kafka\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?(?::\d+)?$/i;
+  /^b-\d+(?:-public)?\.([a-z0-9-]+)\.[a-z0-9]+\.c\d+\.kafka\.([a-z0-9-]+)\.([a-z0-9.-]+?)(?::\d+)?$/i;
 
-const clusterOf = (metadata: Json): string | undefined =>
-  MSK_HOST.exec(partsOf(textOf(metadata["bootstrapServers"]) ?? "")[0] ?? "")?.[1];
+const clusterOf = (metadata: Json): string | undefined => {
+  const [broker = ""] = partsOf(textOf(metadata["bootstrapServers"]) ?? "");
+  const [, cluster, region = "", domain = ""] = MSK_HOST.exec(broker) ?? [];
+  return awsDomain(region.toLowerCase()) === domain.toLowerCase() ? cluster : undefined;
+};
 
 /** The sum over the partitions of one topic, as Amazon MSK has it for each consumer group. */
 const MSK: ManagedMetric = {
