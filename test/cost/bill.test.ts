@@ -4,6 +4,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ASSUMED, billOf, dollarsOfCluster, PARTS } from "../../lib/answers/cost/bill.ts";
 import { costTable, fleetOf, TARGETS, targetTable } from "../../docs/figures/cost-tables.ts";
+import {
+  measuredBillTable,
+  measuredStartsTable,
+  storedMeasurement,
+} from "../../docs/figures/measured-tables.ts";
 import { PRICES } from "../../lib/answers/cost/prices.ts";
 import { unitsFor } from "../../lib/answers/cost/sync-units.ts";
 
@@ -141,5 +146,14 @@ describe("docs/cost.md", () => {
   it("has the tables that npm run docs -- cost writes", () => {
     expect(PAGE).toContain(`<!-- targets -->\n${targetTable()}\n<!-- end of targets -->`);
     expect(PAGE).toContain(`<!-- costs -->\n${costTable()}\n<!-- end of costs -->`);
+  });
+
+  it("and docs/speed.md have the tables that npm run measure writes, and say where AWS measured nothing", () => {
+    const measurement = storedMeasurement();
+    const [bill, starts] = [measuredBillTable(measurement), measuredStartsTable(measurement)];
+    expect(PAGE).toContain(`<!-- measured -->\n${bill}\n<!-- end of measured -->`);
+    expect(SPEED).toContain(`<!-- measured starts -->\n${starts}\n<!-- end of measured starts -->`);
+    if (measurement) return;
+    for (const table of [bill, starts]) expect(table).toContain("never measured");
   });
 });
