@@ -1,6 +1,7 @@
 import { IN_PROGRESS_MS } from "../lib/answers/api/idempotency.ts";
 import { openByRights, openCommands } from "../lib/answers/service/open.ts";
 import { builtByFirst, ENVIRONMENT, environmentOf } from "../lib/lambda/environment.ts";
+import type { ApiContext } from "../lib/answers/api/answer-request.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "../lib/lambda/function-url.ts";
 import { type ApiDependencies, editingParts } from "../lib/lambda/editing.ts";
 
@@ -18,8 +19,9 @@ export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler =>
     connecting,
     deadLetters: count,
     edges,
+    calledBy,
   } = dependencies;
-  return functionUrlHandler({
+  const context: ApiContext = {
     ...openByRights({ tables, clock, ...(count && { deadLetters: count }) }),
     editing: {
       for: (rights) =>
@@ -29,7 +31,8 @@ export const apiHandler = (dependencies: ApiDependencies): FunctionUrlHandler =>
     },
     clock,
     log: reporter.line,
-  });
+  };
+  return functionUrlHandler(context, calledBy);
 };
 
 export const handler = builtByFirst(() => {

@@ -6,7 +6,7 @@ import type { ApiDependencies } from "../lib/lambda/editing.ts";
 
 export type ViewDependencies = Pick<
   ApiDependencies,
-  "tables" | "clock" | "reporter" | "deadLetters"
+  "tables" | "clock" | "reporter" | "deadLetters" | "calledBy"
 >;
 
 /** Handles queries only. It has no code and no right to write. */
@@ -15,12 +15,15 @@ export const viewHandler = ({
   clock,
   reporter,
   deadLetters: count,
-}: ViewDependencies): FunctionUrlHandler =>
-  functionUrlHandler({
+  calledBy,
+}: ViewDependencies): FunctionUrlHandler => {
+  const context = {
     ...openByRights({ tables, clock, ...(count && { deadLetters: count }) }),
     clock,
     log: reporter.line,
-  });
+  };
+  return functionUrlHandler(context, calledBy);
+};
 
 export const handler = builtByFirst(() =>
   viewHandler(answeringParts(environmentOf(ENVIRONMENT.view))),

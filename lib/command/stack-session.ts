@@ -31,7 +31,7 @@ interface Wires {
 }
 
 /** The options with which another command works on the same stack. */
-type StackOptions = Readonly<Record<"stack" | "region" | "profile", string | undefined>>;
+type StackOptions = Readonly<Record<"stack" | "region" | "profile" | "via", string | undefined>>;
 
 const optionWords = (options: StackOptions): string =>
   Object.entries(options)
@@ -81,7 +81,7 @@ export const openStack = (
 ): Session => {
   const stack = stackUrl(url, from);
   const wire = senderTo(stack, callerIn(stack.region, profile), clock);
-  const options = { stack: url, region: undefined, profile };
+  const options = { stack: url, region: undefined, profile, via: undefined };
   return sessionOf({ GET: wire, POST: wire }, `the stack at ${url}`, options);
 };
 
@@ -97,6 +97,7 @@ export const openNamedStack = async (
   const { view, api } = await findStack(named);
   const caller = callerIn(api.region, named.profile);
   const wires = { GET: senderTo(view, caller, clock), POST: senderTo(api, caller, clock) };
-  const { name, region, profile } = named;
-  return sessionOf(wires, `stack ${name} in ${api.region}`, { stack: name, region, profile });
+  const { name, region, profile, via } = named;
+  const options = { stack: name, region, profile, via };
+  return sessionOf(wires, `stack ${name} in ${api.region}`, options);
 };

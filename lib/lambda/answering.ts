@@ -20,5 +20,7 @@ export const answeringParts = (
     clock: Date.now,
     reporter,
     deadLetters: deadLetters(queues, reporter),
+    // On doubt, URLs: then an event without an identity that Lambda verified is refused.
+    calledBy: names.TIDEMARK_CALLED_BY === "invoke" ? ("invoke" as const) : ("url" as const),
   };
 };

@@ -4,6 +4,7 @@ import type { Reporter } from "../stack/report/reporter.ts";
 import type { ConnectEndpoint } from "../answers/api/answer-request.ts";
 import type { QueryContext, ServiceContext } from "../answers/service/context.ts";
 import { answeringParts } from "./answering.ts";
+import type { CalledBy } from "./function-url.ts";
 import { plansNow, syncQueue } from "./sync-queue.ts";
 import { wakerOf } from "../stack/plan/wake.ts";
 import { randomUUID } from "node:crypto";
@@ -15,6 +16,7 @@ export interface ApiDependencies {
   readonly newUid: () => string;
   readonly reporter: Pick<Reporter, "line">;
   readonly connecting: ConnectEndpoint;
+  readonly calledBy?: CalledBy;
   readonly deadLetters?: NonNullable<QueryContext["deadLetters"]>;
   /** What edits do outside the tables. */
   readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow" | "wake">;

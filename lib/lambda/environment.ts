@@ -4,6 +4,7 @@ const ANSWERING = [
   "TIDEMARK_HISTORY_TABLE",
   "TIDEMARK_SYNC_DEAD_LETTERS_URL",
   "TIDEMARK_TICK_DEAD_LETTERS_URL",
+  "TIDEMARK_CALLED_BY",
 ] as const;
 
 /**
@@ -11,8 +12,9 @@ const ANSWERING = [
  * them.
  *
  * - `TIDEMARK_STATE_TABLE`, `TIDEMARK_HISTORY_TABLE`: names of the two tables.
- * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, which `api` gives to callers that connect a
- *   cluster.
+ * - `TIDEMARK_CALLED_BY`: `url` or `invoke`, how people call the functions that answer them.
+ * - `TIDEMARK_CONNECT_URL`: the URL of `connect`, or its ARN where it is invoked. `api` gives it to
+ *   callers that connect a cluster.
  * - `TIDEMARK_SYNC_QUEUE_URL`: the queue between `schedule` and `sync`. `api` and `connect` send
  *   the first messages of an added or divided cluster there, and with `wake` the extra syncs.
  * - `TIDEMARK_SYNC_DEAD_LETTERS_URL`, `TIDEMARK_TICK_DEAD_LETTERS_URL`: the dead-letter queues,

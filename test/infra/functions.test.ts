@@ -248,17 +248,20 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_CLUSTER_METRICS: "few",
     TIDEMARK_EXTERNAL_ID: "none",
   });
+  const answering = { TIDEMARK_CALLED_BY: "url" };
   api = await start("api", {
+    ...answering,
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_CONNECT_URL: CONNECT_URL,
     TIDEMARK_SYNC_QUEUE_URL: queueUrl,
   });
   connect = await start("connect", {
+    ...answering,
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_SYNC_QUEUE_URL: queueUrl,
     TIDEMARK_SYNC_FUNCTION: NAMES.SyncLambdaFunction,
   });
-  view = await start("view", { TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
+  view = await start("view", { ...answering, TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
   wake = await start("wake", { TIDEMARK_SYNC_QUEUE_URL: queueUrl });
 };
 

@@ -10,7 +10,7 @@ import { ENVIRONMENT } from "../../lib/lambda/environment.ts";
 import { FUNCTION_TIMEOUT_MS, IN_PROGRESS_MS } from "../../lib/answers/api/idempotency.ts";
 import { PAGE_LIMITS } from "../../lib/answers/api/list-page.ts";
 import { clusterName } from "../../lib/rules/model/ids.ts";
-import { URL_OUTPUTS } from "../../lib/answers/remote/find-stack.ts";
+import { ARN_OUTPUTS, URL_OUTPUTS } from "../../lib/answers/remote/find-stack.ts";
 import { raiseClusterVersionParams } from "../../lib/stack/store/records/clusters.ts";
 import {
   ACCESS_PK,
@@ -182,6 +182,7 @@ describe("the functions", () => {
       TIDEMARK_EVENTS_DEAD_LETTERS_URL: "none",
       TIDEMARK_AUDIT_BUCKET: "none",
       TIDEMARK_ALARM_TOPIC: "none",
+      TIDEMARK_CALLED_BY: "url",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {
@@ -241,8 +242,9 @@ describe("the functions", () => {
     // have a replica in another region, and how it moves: some 5 KiB. What loads the code that was
     // compiled before: 2 KiB of each. Whether the fleet is in this region, which events asks: 1 KiB.
     // The version of an API server, which connect stores, and the schedules of a screen: 1 KiB.
+    // Who called a function that is invoked: 7 KiB of the functions that answer people.
     const budgetKib = {
-      ...{ schedule: 400, sync: 980, api: 1140, connect: 1155, view: 1020, wake: 385, events: 433 },
+      ...{ schedule: 400, sync: 980, api: 1150, connect: 1160, view: 1030, wake: 385, events: 433 },
       // An audit reads scales, edits, rows and histories as view does, and answers nobody.
       audit: 480,
     };
@@ -255,9 +257,10 @@ describe("the functions", () => {
       schedule: 150,
       // Of it the arithmetic of Kubernetes 1.38 and a look at the fleet before a claim: 1 KiB.
       sync: 455,
-      api: 407,
-      connect: 412,
-      view: 365,
+      // The functions that answer people ask STS where they are invoked: 6 KiB of each.
+      api: 415,
+      connect: 418,
+      view: 372,
       wake: 150,
       events: 250,
       audit: 300,
@@ -352,6 +355,42 @@ describe("the URLs", () => {
     expect(documentOf("ConnectPolicy").Statement).toEqual(statements([connect, api, view]));
     expect(documentOf("EditPolicy").Statement).toEqual(statements([api, view]));
     expect(documentOf("ViewPolicy").Statement).toEqual(statements(view));
+  });
+
+  it("are absent where calledBy says invoke, and the three policies then allow to invoke", () => {
+    const invoked = resourcesOf(packaged.text, { CalledBy: "invoke" });
+    expect(Object.values(invoked).filter(({ Type }) => Type === "AWS::Lambda::Url")).toEqual([]);
+    for (const [name, functions] of Object.entries({
+      ConnectPolicy: ["ConnectLambdaFunction", "ApiLambdaFunction", "ViewLambdaFunction"],
+      EditPolicy: ["ApiLambdaFunction", "ViewLambdaFunction"],
+      ViewPolicy: ["ViewLambdaFunction"],
+    })) {
+      const { Statement } = invoked[name]?.Properties["PolicyDocument"] as unknown as {
+        readonly Statement: readonly Statement[];
+      };
+      expect(Statement.map(({ Sid }) => Sid)).toEqual(["InvokeFunctions", "FindUrls"]);
+      expect(Statement[0]).toEqual({
+        Sid: "InvokeFunctions",
+        Effect: "Allow",
+        Action: ["lambda:InvokeFunction"],
+        Resource: functions.length === 1 ? arnOf(String(functions[0])) : functions.map(arnOf),
+      });
+    }
+    const given = { resources: invoked };
+    for (const name of ["api", "connect", "view"] as const)
+      expect(variablesOf(given as Compiled, name)["TIDEMARK_CALLED_BY"]).toBe("invoke");
+    expect(variablesOf(given as Compiled, "api")["TIDEMARK_CONNECT_URL"]).toEqual(
+      arnOf("ConnectLambdaFunction"),
+    );
+    const {
+      Outputs,
+    }: { readonly Outputs: Readonly<Record<string, { readonly Condition?: string }>> } = JSON.parse(
+      packaged.text,
+    );
+    for (const output of Object.values(URL_OUTPUTS))
+      expect(Outputs[output]?.Condition).toBe("CalledByUrl");
+    for (const output of Object.values(ARN_OUTPUTS))
+      expect(Outputs[output]?.Condition).toBe("CalledByInvoke");
   });
 
   it("are outputs of the stack by the names that tidemark --stack NAME reads, and for `npx osls info`", () => {

@@ -61,6 +61,32 @@ describe("findStack()", () => {
     ]);
   });
 
+  it("reads the functions of a stack that is invoked, and refuses another way than its own", async () => {
+    const arn = (name: string, region = "eu-west-3") =>
+      `arn:aws:lambda:${region}:123456789012:function:tidemark-prod-${name}`;
+    service.answer = stackAnswer({ ViewFunctionArn: arn("view"), ApiFunctionArn: arn("api") });
+    const { view, api } = await findStack({ ...STACK, via: "invoke" });
+    expect([view, api]).toMatchObject([
+      { host: "lambda.eu-west-3.amazonaws.com", invokes: { name: "tidemark-prod-view" } },
+      { origin: "https://lambda.eu-west-3.amazonaws.com", invokes: { arn: arn("api") } },
+    ]);
+    await expect(findStack({ ...STACK, via: "url" })).rejects.toMatchObject({
+      code: "remote.stack.outputs",
+      message: expect.stringContaining("it is called by lambda:Invoke; leave --via out"),
+    });
+    service.answer = stackAnswer({
+      ViewFunctionArn: arn("view"),
+      ApiFunctionArn: arn("api", "us-east-1"),
+    });
+    await expect(findStack(STACK)).rejects.toMatchObject({
+      message: expect.stringContaining("which is no function of region"),
+    });
+    service.answer = stackAnswer(OUTPUTS);
+    await expect(findStack({ ...STACK, via: "invoke" })).rejects.toMatchObject({
+      message: expect.stringContaining("it is called by its URLs"),
+    });
+  });
+
   it("takes region and credentials of a named profile, before those of the environment", async () => {
     writeFileSync(join(home, "config"), "[profile ops]\nregion = us-east-2\n");
     writeFileSync(

@@ -114,6 +114,7 @@ const routed = async (
  * stays closed.
  */
 const withCaller = (request: VerifiedRequest): IdentifiedRequest => {
+  if (request.unproven) throw request.unproven;
   if (request.by !== undefined && request.by !== "") return { ...request, by: request.by };
   throw refusal(
     "api.no-identity",

@@ -20,6 +20,8 @@ export interface VerifiedRequest {
   readonly body: Uint8Array;
   /** The caller's ARN as the platform verified it. Absent when it verified none. */
   readonly by?: string;
+  /** Why there is no caller, where that is known. */
+  readonly unproven?: Error;
   readonly id: string;
 }
 

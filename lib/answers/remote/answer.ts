@@ -66,7 +66,7 @@ export const platformError = async (
   caller: Caller,
   nowMs: number,
 ): Promise<TidemarkError> => {
-  const cannot = `Cannot use the stack at "${stack.origin}"`;
+  const cannot = `Cannot use the stack at "${stack.invokes?.arn ?? stack.origin}"`;
   const { status } = received;
   const error = (code: string, words: string): TidemarkError =>
     new TidemarkError(`remote.${code}`, `${cannot}: ${words}`, {
@@ -76,11 +76,11 @@ export const platformError = async (
   switch (status) {
     case 401:
     case 403:
-      return error("forbidden", await forbiddenWords(received, caller, nowMs));
+      return error("forbidden", await forbiddenWords(received, stack, caller, nowMs));
     case 404:
       return error(
         "not-found",
-        "no function answers at this URL; check that the stack still exists",
+        `no function ${stack.invokes ? `is named "${stack.invokes.name}"` : "answers at this URL"}; check that the stack still exists`,
       );
     case 413:
       return error(
@@ -108,6 +108,7 @@ const SIGNATURE_MINUTES = 5;
 
 const forbiddenWords = async (
   received: HttpAnswer,
+  { invokes }: StackUrl,
   caller: Caller,
   nowMs: number,
 ): Promise<string> => {
@@ -122,7 +123,10 @@ const forbiddenWords = async (
     return "the signature does not match: the secret key does not belong to the access key, or a proxy changed the request";
   }
   const name = await caller.name();
-  return `"${name}" may not call it; its policy must allow lambda:InvokeFunctionUrl and lambda:InvokeFunction on this function (docs/api.md)`;
+  const rights = invokes
+    ? "lambda:InvokeFunction"
+    : "lambda:InvokeFunctionUrl and lambda:InvokeFunction";
+  return `"${name}" may not call it; its policy must allow ${rights} on this function (docs/api.md)`;
 };
 
 const skewWords = ({ dateMs }: HttpAnswer, nowMs: number): string => {

@@ -1,5 +1,7 @@
 import type { CloudFormationClient, Stack } from "@aws-sdk/client-cloudformation";
 import { boundedRequests } from "../../stack/aws/bounded-requests.ts";
+import { type FunctionPlace, functionPlace } from "../api/signed-call.ts";
+import { invokeOrigin } from "./invoke-function.ts";
 import { functionUrlRegion } from "../../rules/model/aws-partitions.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { foreignText } from "../../rules/model/foreign-text.ts";
@@ -11,9 +13,14 @@ export interface NamedStack {
   /** Absent: what the AWS settings of this machine say. */
   readonly region?: string;
   readonly profile?: string;
+  /** Absent: as the stack was deployed. */
+  readonly via?: Via;
   /** How long the one answer may take; absent: ten seconds, three times. */
   readonly withinMs?: number;
 }
+
+/** How the command calls a stack: by its function URLs, or by lambda:Invoke. */
+export type Via = "url" | "invoke";
 
 /**
  * Where requests to a stack go. Each policy for people allows the URL of `view`, so queries go
@@ -26,6 +33,8 @@ export interface StackUrls {
 
 /** The names that osls gives to the outputs of the function URLs. */
 export const URL_OUTPUTS = { view: "ViewLambdaFunctionUrl", api: "ApiLambdaFunctionUrl" } as const;
+/** The outputs of a stack whose functions are invoked (infra/outputs.yml). */
+export const ARN_OUTPUTS = { view: "ViewFunctionArn", api: "ApiFunctionArn" } as const;
 
 const TIMEOUT_MS = 10_000;
 
@@ -103,8 +112,38 @@ const factsOf = (
  * Reads the URLs of a stack from its outputs. Throws the errors of `readStack`, and
  * `remote.stack.outputs`.
  */
-export const findStack = async (stack: NamedStack): Promise<StackUrls> =>
-  urlsOf(stack.name, await readStack(stack));
+export const findStack = async (stack: NamedStack): Promise<StackUrls> => {
+  const facts = await readStack(stack);
+  const { name, via } = stack;
+  const has: Via = ARN_OUTPUTS.view in facts.outputs ? "invoke" : "url";
+  if (via !== undefined && via !== has)
+    throw failed(
+      "outputs",
+      stack,
+      `it is called by ${has === "url" ? "its URLs" : "lambda:Invoke"}; leave --via out, or deploy it with calledBy: ${via}`,
+    );
+  return has === "invoke" ? functionsOf(name, facts) : urlsOf(name, facts);
+};
+
+const functionsOf = (name: string, { region, outputs }: StackFacts): StackUrls => {
+  const invoked = (key: string): StackUrl => {
+    const text = outputs[key] ?? "";
+    const place = functionPlace(text);
+    if (place?.region === region) return invokedFunction(place, "--stack");
+    throw failed(
+      "outputs",
+      { name },
+      `its output "${key}" is "${foreignText(text)}", which is no function of region "${region}"; deploy it again`,
+    );
+  };
+  return { view: invoked(ARN_OUTPUTS.view), api: invoked(ARN_OUTPUTS.api) };
+};
+
+/** Requests to Lambda that invoke a function. */
+export const invokedFunction = (place: FunctionPlace, from: string): StackUrl => {
+  const { origin, host } = invokeOrigin(place);
+  return { origin, host, region: place.region, from, invokes: place };
+};
 
 const failed = (
   code: string,
@@ -221,7 +260,7 @@ const urlsOf = (name: string, { region, state: isNow, outputs }: StackFacts): St
   return { view: url(URL_OUTPUTS.view), api: url(URL_OUTPUTS.api) };
 };
 
-/** The URL of a deployed stack. */
+/** Where requests to a deployed stack are sent: its URL, or Lambda where its function is invoked. */
 export interface StackUrl {
   /** Without a slash at the end. */
   readonly origin: string;
@@ -229,6 +268,8 @@ export interface StackUrl {
   readonly region: string;
   /** The option or variable that the URL comes from. */
   readonly from: string;
+  /** The function that Lambda invokes; absent behind a URL of its own. */
+  readonly invokes?: FunctionPlace;
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);

@@ -13,7 +13,9 @@ import {
   problemError,
 } from "./answer.ts";
 import type { Caller } from "./caller.ts";
-import { type StackUrl, stackUrlIn } from "./find-stack.ts";
+import { type FunctionPlace, functionPlace } from "../api/signed-call.ts";
+import { invokedFunction, type StackUrl, stackUrlIn } from "./find-stack.ts";
+import { answerOfInvocation, invokePath, signedCallOf } from "./invoke-function.ts";
 
 /** What a request needs from outside. */
 export interface SenderOptions {
@@ -101,12 +103,21 @@ const sendWithRetries = async (wire: SenderOptions, request: UnsignedRequest): P
 };
 
 /**
- * The URL of the same stack that connects clusters. Only a function URL of the same region is
- * followed, because the signed request carries credentials of the caller's account.
+ * The place of the same stack that connects clusters. Only a function URL of the same region, or a
+ * function of the same account and region, is followed, because the signed request carries
+ * credentials of the caller's account.
  */
-const connectStack = (error: unknown, { region, from }: StackUrl): StackUrl | undefined => {
+const connectStack = (
+  error: unknown,
+  { region, from, invokes }: StackUrl,
+): StackUrl | undefined => {
   if (!isTidemarkError(error, "api.connects-elsewhere")) return undefined;
   const { url } = error.details as { readonly url?: string };
+  if (invokes) {
+    const place = url === undefined ? undefined : functionPlace(url);
+    const isSame = place?.region === region && place.account === invokes.account;
+    return isSame ? invokedFunction(place, from) : undefined;
+  }
   const stack = url === undefined ? undefined : stackUrlIn(url, from);
   return stack?.region === region ? stack : undefined;
 };
@@ -129,25 +140,46 @@ const waitMsBefore = (outcome: Failed, attempt: number, random: number): number 
 const attemptOnce = async (wire: SenderOptions, request: UnsignedRequest): Promise<Outcome> => {
   const credentials = await wire.caller.credentials();
   const { stack } = wire;
-  const headers = await signedHeaders(request, stack, credentials, wire.clock());
-  const { method, path, query, body } = request;
+  const nowMs = wire.clock();
+  const sent = stack.invokes
+    ? await invocationOf(request, stack.invokes, credentials, nowMs)
+    : request;
+  const { method, path, query, body } = sent;
   const options = {
     method,
-    headers,
+    headers: await signedHeaders(sent, stack, credentials, nowMs),
     redirect: "error" as const,
-    signal: AbortSignal.timeout(wire.deadlineMs ?? DEADLINE_MS[method]),
+    signal: AbortSignal.timeout(wire.deadlineMs ?? DEADLINE_MS[request.method]),
     ...(body !== undefined && { body }),
   };
   try {
-    return await outcomeOf(
-      wire,
-      request,
-      await readResponse(await fetch(`${stack.origin}${path}${queryText(query)}`, options)),
-    );
+    const response = await fetch(`${stack.origin}${path}${queryText(query)}`, options);
+    const answer = stack.invokes ? await answerOfInvocation(response) : response;
+    return await outcomeOf(wire, request, await readResponse(answer));
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause;
     return unreachable(stack, cause);
   }
+};
+
+/** The request to Lambda that carries a request to a function, and the proof of its caller. */
+const invocationOf = async (
+  { method, path, query, headers, body = "" }: UnsignedRequest,
+  place: FunctionPlace,
+  credentials: AwsCredentials,
+  nowMs: number,
+): Promise<UnsignedRequest> => {
+  // A function answers 6 MB at most, and more of a list fits in compressed.
+  const request = {
+    ...{ method, path, body, query: queryText(query).slice(1) },
+    headers: { ...headers, "accept-encoding": "gzip" },
+  };
+  const call = await signedCallOf(place, request, credentials, nowMs);
+  return {
+    ...{ method: "POST", path: invokePath(place), query: {} },
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(call),
+  };
 };
 
 const NOT_MODIFIED = 304;

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { usage } from "../usage-error.ts";
 import type { DocumentFormat } from "../output/documents.ts";
+import type { Via } from "../../answers/remote/find-stack.ts";
 import type { TargetOptions } from "../select/command-target.ts";
 import { type Printer, type Session, type Shows, showsOf } from "../io.ts";
 import { textOfFile } from "../../embedded/host/text-file.ts";
@@ -90,6 +91,12 @@ export const withStack = (command: Command): Command =>
     .option(
       "--stage <stage>",
       "stage of the stack: --stack tidemark --stage prod is --stack tidemark-prod",
+    )
+    .addOption(
+      new Option(
+        "--via <way>",
+        "how a named stack is called: by its function URLs, or by lambda:Invoke (default: as it was deployed)",
+      ).choices(["url", "invoke"] satisfies readonly Via[]),
     )
     .option(
       "--profile <profile>",

@@ -1,5 +1,6 @@
 import { DEFAULT_DATA_FOLDER } from "../../embedded/layout.ts";
 import { isTidemarkError } from "../../rules/model/errors.ts";
+import type { Via } from "../../answers/remote/find-stack.ts";
 import { present } from "../../rules/model/json.ts";
 import { usage } from "../usage-error.ts";
 
@@ -20,6 +21,8 @@ export interface NamedTarget {
   readonly name: string;
   readonly region?: string;
   readonly profile?: string;
+  /** Absent: as the stack was deployed. */
+  readonly via?: Via;
   readonly from: "--stack" | "TIDEMARK_STACK";
 }
 
@@ -43,6 +46,7 @@ export interface TargetOptions {
   readonly stage?: string;
   readonly region?: string;
   readonly profile?: string;
+  readonly via?: Via;
   /** Times are printed and read in UTC. */
   readonly utc?: true;
 }
@@ -53,6 +57,7 @@ export const TARGET_OPTIONS = [
   "stage",
   "region",
   "profile",
+  "via",
 ] as const satisfies readonly (keyof TargetOptions)[];
 
 /** Names that CloudFormation gives to stacks. A URL has characters that no name has. */
@@ -74,7 +79,7 @@ export const chooseTarget = (
     );
   if (stack !== undefined) return stackTarget(stack, options, "--stack");
   if (data === undefined && stackName) return stackTarget(stackName, options, "TIDEMARK_STACK");
-  const stray = (["stage", "region"] as const).find((name) => options[name] !== undefined);
+  const stray = (["stage", "region", "via"] as const).find((name) => options[name] !== undefined);
   if (stray)
     throw usage(
       `Cannot use --${stray} alone: it needs --stack with the name of a stack, such as --stack tidemark-prod`,
@@ -105,7 +110,7 @@ const refuseEmpty = (options: TargetOptions): void => {
 
 const stackTarget = (
   stack: string,
-  { stage, region, profile }: TargetOptions,
+  { stage, region, profile, via }: TargetOptions,
   from: NamedTarget["from"],
 ): CommandTarget => {
   if (STACK_NAME.test(stack)) {
@@ -114,9 +119,9 @@ const stackTarget = (
       throw usage(
         `Cannot use --stage "${stage}": a stack's name has letters, digits and -, at most 128`,
       );
-    return { kind: "named stack", name, ...present({ region, profile }), from };
+    return { kind: "named stack", name, ...present({ region, profile, via }), from };
   }
-  const stray = stage === undefined ? region && "--region" : "--stage";
+  const stray = [stage && "--stage", region && "--region", via && "--via"].find(Boolean);
   if (stray)
     throw usage(`Cannot use ${stray} with ${from} "${stack}": a URL names its stack and region`);
   return { kind: "stack", url: stack, from, ...present({ profile }) };
