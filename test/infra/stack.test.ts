@@ -365,9 +365,10 @@ describe("the URLs", () => {
       EditPolicy: ["ApiLambdaFunction", "ViewLambdaFunction"],
       ViewPolicy: ["ViewLambdaFunction"],
     })) {
-      const { Statement } = invoked[name]?.Properties["PolicyDocument"] as unknown as {
-        readonly Statement: readonly Statement[];
+      const { PolicyDocument } = { ...invoked[name]?.Properties } as unknown as {
+        readonly PolicyDocument: { readonly Statement: readonly Statement[] };
       };
+      const { Statement } = PolicyDocument;
       expect(Statement.map(({ Sid }) => Sid)).toEqual(["InvokeFunctions", "FindUrls"]);
       expect(Statement[0]).toEqual({
         Sid: "InvokeFunctions",
