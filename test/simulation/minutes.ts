@@ -29,9 +29,17 @@ export const planMinutes = (
   const { scheduler, random, rate, nowMs, personSkew } = stage;
   /** Environments at rest: each plans one call at a time. */
   const warm: Process[] = [];
+  const names = new Set<string>();
+  // A machine that lost its power knows by their names which processes it ended.
+  const newName = (minute: number, again = ""): string => {
+    const name = `plan-${minute}${again}`;
+    if (names.has(name)) return newName(minute, `${again}+`);
+    names.add(name);
+    return name;
+  };
   const environment = (minute: number): Process => {
     const process = personSkew && warm.pop();
-    if (!process?.alive) return newProcess(`plan-${minute}`);
+    if (!process?.alive) return newProcess(newName(minute));
     // Its clock goes on to be wrong, or was set anew.
     if (random.chance(RESET) || rate() === 0) process.skewMs = personSkew?.() ?? 0;
     return process;
