@@ -15,6 +15,7 @@ import {
   versionOf,
 } from "../table/compressed.ts";
 import { rowsToShapes, shapesToRows } from "../table/shapes.ts";
+import { shortened, writtenOut } from "./shorthand.ts";
 import type { Evaluation, JournalPage } from "../../../rules/model/scale-records.ts";
 
 export const JOURNAL_DAYS_KEPT = 14;
@@ -229,9 +230,9 @@ const HEAD_BYTES = 1 + 2 * NUMBER_BYTES;
 /** What a page says of all its evaluations. */
 type PageHead = Omit<JournalPage, "evaluations">;
 
-/** A page as JSON: its evaluations by columns. */
+/** A page as JSON: its evaluations in their short form, by columns. */
 const textOf = ({ evaluations, ...head }: JournalPage): Buffer =>
-  Buffer.from(`[${JSON.stringify(head)},${rowsToShapes(evaluations)}]`);
+  Buffer.from(`[${JSON.stringify(head)},${rowsToShapes(evaluations.map(shortened))}]`);
 
 /** The bytes of a page that is read by itself. */
 export const wholeBody = (page: JournalPage): Uint8Array => compressText(WHOLE, textOf(page));
@@ -282,7 +283,8 @@ export const pageOfBody = <Field extends keyof Evaluation = keyof Evaluation>(
     if (!text) return undefined;
     const [head, rows] = JSON.parse(text.toString()) as readonly [PageHead, unknown];
     const only = uid === undefined ? undefined : { field: "uid", is: uid };
-    return { ...head, evaluations: shapesToRows<Pick<Evaluation, Field>>(rows, only, fields) };
+    const stored = shapesToRows<Pick<Evaluation, Field>>(rows, only, fields);
+    return { ...head, evaluations: stored.map(writtenOut) };
   } catch {
     return undefined;
   }
