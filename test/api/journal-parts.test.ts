@@ -10,7 +10,7 @@ import { stackUrl } from "../../lib/answers/remote/find-stack.ts";
 import type { ServiceContext } from "../../lib/answers/service/context.ts";
 import { wholeHistory } from "../../lib/answers/service/history/history.ts";
 import { openCommands } from "../../lib/answers/service/open.ts";
-import { silenceMsOf } from "../../lib/answers/service/partitions/read-samples.ts";
+import { silenceMsOf } from "../../lib/answers/service/facts/journals.ts";
 import type { QueryService } from "../../lib/answers/service/service.ts";
 import { wholeShadow } from "../../lib/answers/service/shadow/join-shadow.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";

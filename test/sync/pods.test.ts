@@ -194,6 +194,7 @@ describe("a read model", () => {
         : text.includes('/projections/pods.ts"');
     };
     expect(filesBelow("lib").filter(names)).toEqual([
+      "lib/answers/service/facts/samples-between.ts",
       "lib/answers/service/history/history.ts",
       "lib/stack/projections/projections.ts",
     ]);

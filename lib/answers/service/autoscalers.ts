@@ -17,11 +17,11 @@ import {
   optionalNamespace,
   visibleAutoscalers,
 } from "./find-autoscaler.ts";
+import { streamOf } from "./facts/journals.ts";
 import {
   type PartitionData,
   partitionData,
   type AutoscalerSnapshot,
-  streamOf,
 } from "./partitions/partition-data.ts";
 import type { AutoscalerCursor, AutoscalerListQuery, AutoscalerQuery } from "./service.ts";
 import { autoscalerView } from "./views/autoscaler-view.ts";

@@ -1,4 +1,3 @@
-import limited from "p-limit";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import type { AutoscalerRecord } from "../../../rules/model/records.ts";
 import type { AutoscalerSpec } from "../../../rules/model/spec.ts";
@@ -8,7 +7,7 @@ import type { Explanation } from "../../views/autoscaler.ts";
 import { loadSnapshot } from "../autoscalers.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
-import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
+import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import type { AutoscalerQuery } from "../service.ts";
 import { CLOCKS_APART_MS, rfc3339, secondsBetween } from "../times.ts";
 import { decisionView, metricsOf } from "../views/autoscaler-view.ts";
@@ -18,7 +17,8 @@ import { windowsAt } from "./describe.ts";
 import { whatIf } from "./what-if.ts";
 import { dayBefore, type KnownEvents, windowsThen } from "./windows-then.ts";
 import type { Evaluation } from "../../../rules/model/scale-records.ts";
-import { earlierStreams, newestIn, silenceMsOf } from "../partitions/read-samples.ts";
+import { factAt } from "../facts/at.ts";
+import type { Evaluated } from "../facts/journals.ts";
 import { invalid } from "../refusals.ts";
 import { present } from "../../../rules/model/json.ts";
 import { HOUR_MS } from "../../../rules/model/time-text.ts";
@@ -119,8 +119,7 @@ const shownDecision = async (
   atMs: number | undefined,
 ): Promise<Shown> => {
   const { record, spec, syncedMs = 0 } = known;
-  const journaled =
-    atMs === undefined ? known.evaluated : await evaluationThen(context, known, atMs);
+  const journaled = atMs === undefined ? known.evaluated : await factAt(context, known, atMs);
   const evaluated =
     journaled ?? (atMs === undefined ? undefined : await eventBefore(context, record, atMs));
   if (!evaluated) throw notEvaluated(`${record.namespace}/${record.name}`, record.cluster, atMs);
@@ -208,35 +207,3 @@ const notEvaluated = (path: string, cluster: string, atMs: number | undefined): 
     `Cannot explain "${path}" in cluster "${cluster}"${atMs === undefined ? "" : ` at ${rfc3339(atMs)}`}: no sync has evaluated it ${atMs === undefined ? "yet" : "by then, or its journal has expired"}`,
     { path, cluster, atMs },
   );
-
-/** Queries at once. A silence may need some for each partition that its namespace was in. */
-const PARALLEL = 16;
-
-/**
- * The newest evaluation at or before an instant, where the present journal of the autoscaler is
- * silent for longer than syncs are: its namespace may have been in another partition then, or the
- * partition divided otherwise. Falls back to what the present journal has.
- */
-const evaluationThen = async (
-  context: QueryContext,
-  snapshot: AutoscalerSnapshot,
-  atMs: number,
-): Promise<Evaluated | undefined> => {
-  const { evaluated, cluster, record, nowMs } = snapshot;
-  const stretch = {
-    sinceMs: evaluated ? evaluated.atMs + 1 : record.createdMs,
-    untilMs: Math.min(atMs, nowMs),
-  };
-  if (evaluated && stretch.untilMs - evaluated.atMs <= silenceMsOf(cluster)) return evaluated;
-  const own = snapshot.stream;
-  if (!own) return evaluated;
-  const streams = await earlierStreams(context, snapshot, own, stretch);
-  const limit = limited(PARALLEL);
-  const earlier = await Promise.all(
-    streams.map((stream) => limit(() => newestIn(context, record.uid, stream, stretch))),
-  );
-  return [evaluated, ...earlier].reduce(
-    (newest, other) => (other && (!newest || other.atMs > newest.atMs) ? other : newest),
-    undefined,
-  );
-};

@@ -6,7 +6,7 @@ import type { QueryContext } from "../context.ts";
 import type { Evaluation, EventRecord, JournalPage } from "../../../rules/model/scale-records.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
-import { readSamples } from "../partitions/read-samples.ts";
+import { factsBetween } from "../facts/between.ts";
 import { present } from "../../../rules/model/json.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
 
@@ -80,7 +80,7 @@ export const recommendationsThen = async (
     edits.some((edit) => edit.atMs >= sinceMs && isRearranged(cluster, edit))
   )
     return undefined;
-  const samples = await readSamples({ context, uid: record.uid, sampleOf }, located, {
+  const samples = await factsBetween({ context, uid: record.uid, sampleOf }, located, {
     sinceMs,
     untilMs: atMs,
   });

@@ -6,7 +6,7 @@ import type {
 } from "../../views/over-time.ts";
 import type { QueryContext } from "../context.ts";
 import { findAutoscaler } from "../find-autoscaler.ts";
-import { readSamples } from "../partitions/read-samples.ts";
+import { factsBetween } from "../facts/between.ts";
 import type { ShadowQuery } from "../service.ts";
 import { refuseEmptyRange, rfc3339, timeText } from "../times.ts";
 import type { Because } from "../../../rules/model/decision.ts";
@@ -45,7 +45,7 @@ export const shadow = async (
   const { cluster, namespace, name, uid, createdMs } = located.record;
   const firstMs = Math.max(fromMs, createdMs);
   const endMs = Math.min(toMs, firstMs + SYNCS_MAX * located.cluster.syncPeriodMs);
-  const samples = await readSamples({ context, uid, sampleOf: shadowSample }, located, {
+  const samples = await factsBetween({ context, uid, sampleOf: shadowSample }, located, {
     sinceMs: firstMs,
     untilMs: endMs,
   });

@@ -11,7 +11,8 @@ import { type BareRow, bareRowOf, withTargets } from "../../../stack/projections
 import type { AutoscalerRow } from "../../views/row.ts";
 import { replicasOf, rowOf, stateOf } from "./known-row.ts";
 import type { AutoscalerView, DecisionView, RivalView } from "../../views/autoscaler.ts";
-import type { Evaluated, AutoscalerSnapshot } from "../partitions/partition-data.ts";
+import type { Evaluated } from "../facts/journals.ts";
+import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { overridesView, frozenView, pauseView } from "./holds-view.ts";
 import { findingsIn } from "./patient.ts";
 import { readable, sentenceOf } from "./event-view.ts";

@@ -25,7 +25,7 @@ import type { ForecastState } from "../../../rules/model/forecast.ts";
 import { forecastText } from "../../../rules/policy/forecast-text.ts";
 import { effectiveBounds, isByManifest } from "../../../rules/policy/bounds/effective-bounds.ts";
 import type { AutoscalerView } from "../../views/autoscaler.ts";
-import type { Evaluated } from "../partitions/partition-data.ts";
+import type { Evaluated } from "../facts/journals.ts";
 import type { StoredSpec } from "../stored-spec.ts";
 import { invalid } from "../refusals.ts";
 
