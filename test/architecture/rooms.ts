@@ -166,6 +166,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     "find-autoscaler.ts",
     "whole-name.ts",
     "past-clusters.ts",
+    "facts",
     "partitions",
     "views",
     "autoscalers.ts",
