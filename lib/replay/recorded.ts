@@ -4,6 +4,8 @@ import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
 import { MINUTE_MS, SECOND_MS } from "../rules/model/time-text.ts";
 import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
+import { cutByBursts } from "./bursts.ts";
+import { SCRAPE_MS } from "./load.ts";
 import { type Series, StepReader, stepSeries } from "./series.ts";
 
 /** What history holds of an autoscaler over a time. */
@@ -94,18 +96,36 @@ const ALL_OF_REQUEST_PERCENT = 100;
 
 /**
  * 1 while demand was cut off, or may have been: the count was at its maximum and the load above the
- * target, or the pods used all that they ask for. What was measured then is a lower bound of what
- * was asked for.
+ * target, the pods used all that they ask for, or they likely did so in bursts that are shorter than
+ * a scrape. What was measured then is a lower bound of what was asked for.
  */
-export const cutOffSeries = (recorded: Recorded): Series =>
-  sampledSeries(recorded, ({ current, max, load = 0, metrics }) => {
+export const cutOffSeries = (recorded: Recorded): Series => {
+  const bursts = burstsIn(recorded);
+  return sampledSeries(recorded, ({ current, max, load = 0, metrics }, at) => {
     const isAtMax =
       current !== undefined && max !== undefined && current >= max && load > OVERLOADED;
-    return isAtMax || metrics.some(isSaturated) ? 1 : 0;
+    const isSaturated = metrics.some((metric) => (percentOf(metric) ?? 0) >= ALL_OF_REQUEST_PERCENT);
+    return isAtMax || isSaturated || bursts.some((isBurst) => isBurst[at]) ? 1 : 0;
   });
+};
 
-const isSaturated = ({ value = "" }: SampleMetric): boolean =>
-  value.endsWith("%") && Number(value.slice(0, -1)) >= ALL_OF_REQUEST_PERCENT;
+/** For each use that was recorded, the samples that bursts cut off. Rare syncs do not show them. */
+const burstsIn = ({ samples, periodMs }: Recorded): readonly (readonly boolean[])[] => {
+  if (periodMs > SCRAPE_MS) return [];
+  const names = new Set(samples.flatMap(({ metrics }) => metrics.map(({ name }) => name)));
+  return [...names].map((name) =>
+    cutByBursts(
+      samples,
+      samples.map(({ metrics }) => {
+        const metric = metrics.find((each) => each.name === name);
+        return metric && percentOf(metric);
+      }),
+    ),
+  );
+};
+
+const percentOf = ({ value = "" }: SampleMetric): number | undefined =>
+  value.endsWith("%") ? Number(value.slice(0, -1)) : undefined;
 
 /** The count that there was. A scale counts from its event on, and not from the next sample. */
 export const countSeries = (recorded: Recorded): Series => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,15 +23,17 @@ import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
 import { hpa, podAutoscaler } from "./world.ts";
 
 /**
- * `npm run prove -- replay [--hours 6] [--seeds 1,2] [--trace FILE]…`: plays a policy in an embedded
- * run, replays its history, and compares with what happened. Then it plays another policy in a run
- * of its own, and compares with what the replay of the first history said of it.
+ * `npm run prove -- replay [--hours 6] [--seeds 1,2] [--trace FILE]… [--keep FOLDER]`: plays a
+ * policy in an embedded run, replays its history, and compares with what happened. Then it plays
+ * another policy in a run of its own, and compares with what the replay of the first history said
+ * of it. `--keep`: the runs stay in the folder, and one that is there is not played again.
  */
 const { values } = parseArgs({
   options: {
     hours: { type: "string", default: "6" },
     seeds: { type: "string", default: "1" },
     trace: { type: "string", multiple: true, default: [...SHIPPED_TRACES] },
+    keep: { type: "string" },
   },
 });
 const HOURS = Number(values.hours);
@@ -48,22 +50,18 @@ const OTHER = podAutoscaler({
 const isShipped = (trace: string): trace is (typeof SHIPPED_TRACES)[number] =>
   SHIPPED_TRACES.some((name) => name === trace);
 
+/** What is played, by the names of the kept folders. */
+const MANIFESTS = { played: PLAYED, other: OTHER } as const;
+
 /** An embedded run of so many hours, and what history holds of it. */
-const playedRun = async (folder: string, manifest: object, trace: string, seed: string) => {
-  const file = join(folder, `${seed}.json`);
-  const data = join(folder, "data");
-  writeFileSync(file, JSON.stringify(manifest));
-  const path = isShipped(trace) ? shippedTracePath(trace) : trace;
-  const words = [
-    ...["start", "--data", data, "--trace", path, "--manifest", file, "--seed", seed],
-    ...["--for", `${HOURS}h`, "--begin", new Date(BEGIN_MS).toISOString(), "--speed", "1000000"],
-  ];
-  const run = spawnSync(
-    process.execPath,
-    [join(import.meta.dirname, "../../bin/tidemark.js"), ...words],
-    { encoding: "utf8" },
-  );
-  if (run.status !== 0) throw new Error(`the run of "${trace}" failed: ${run.stderr}`);
+const playedRun = async (
+  folder: string,
+  which: keyof typeof MANIFESTS,
+  trace: string,
+  seed: string,
+) => {
+  const data = join(folder, `${trace.replace(/.*\//, "")}-${seed}-${HOURS}h-${which}`);
+  if (!existsSync(data)) play(data, MANIFESTS[which], trace, seed);
   const session = await openDataFolder(data, "prove");
   const span = { sinceMs: BEGIN_MS, untilMs: BEGIN_MS + HOURS * HOUR_MS };
   const read = await readReplayed(session.service, { name: "web", namespace: "shop" }, span);
@@ -71,14 +69,36 @@ const playedRun = async (folder: string, manifest: object, trace: string, seed: 
   return read;
 };
 
+/** The folder has its name when the run is over: one that ended early is played again. */
+const play = (data: string, manifest: object, trace: string, seed: string): void => {
+  const playing = `${data}.playing`;
+  const file = `${data}.json`;
+  rmSync(playing, { recursive: true, force: true });
+  writeFileSync(file, JSON.stringify(manifest));
+  const path = isShipped(trace) ? shippedTracePath(trace) : trace;
+  const words = [
+    ...["start", "--data", playing, "--trace", path, "--manifest", file, "--seed", seed],
+    ...["--for", `${HOURS}h`, "--begin", new Date(BEGIN_MS).toISOString(), "--speed", "1000000"],
+  ];
+  const run = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, "../../bin/tidemark.js"), ...words],
+    { encoding: "utf8" },
+  );
+  rmSync(file);
+  if (run.status !== 0) throw new Error(`the run of "${trace}" failed: ${run.stderr}`);
+  renameSync(playing, data);
+};
+
 const specOf = (document: object) => admitOrThrow({ where: "prove", document }).spec;
 const inPercent = (share: number): string => `${(share * PERCENT).toFixed(2)} %`;
 
 const proveOne = async (trace: string, seed: string): Promise<readonly string[]> => {
-  const folder = mkdtempSync(join(tmpdir(), "tidemark-prove-"));
+  const folder = values.keep ?? mkdtempSync(join(tmpdir(), "tidemark-prove-"));
+  mkdirSync(folder, { recursive: true });
   try {
     const sinceMs = BEGIN_MS + HOUR_MS;
-    const read = await playedRun(join(folder), PLAYED, trace, seed);
+    const read = await playedRun(folder, "played", trace, seed);
     const models = new Map();
     const settings = { sinceMs, models, podStart: undefined, idlePercent: 1 };
     const others = [{ label: "other", spec: specOf(OTHER) }];
@@ -88,8 +108,7 @@ const proveOne = async (trace: string, seed: string): Promise<readonly string[]>
     const { counted } = replayed;
     const own = fidelityOf(replayed.real, replayed.unchanged.minutes, counted);
     const said = figuresOf(replayed.others[0]?.minutes ?? replayed.unchanged.minutes, counted);
-    rmSync(join(folder, "data"), { recursive: true });
-    const other = await playedRun(folder, OTHER, trace, seed);
+    const other = await playedRun(folder, "other", trace, seed);
     const loads = recordedLoads(other.recorded, "shop", models, 1);
     const made = recordedMetrics(specOf(PLAYED), loads, "shop");
     if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
@@ -102,7 +121,7 @@ const proveOne = async (trace: string, seed: string): Promise<readonly string[]>
       `${replayed.podStartMs / 1_000} s`,
     ];
   } finally {
-    rmSync(folder, { recursive: true });
+    if (values.keep === undefined) rmSync(folder, { recursive: true });
   }
 };
 
