@@ -5,12 +5,14 @@ import { SCRAPE_MS } from "./load.ts";
 /**
  * A use is the mean of a scrape's fifteen seconds. Where bursts are shorter, pods are at their limit
  * for some of these seconds and idle in others, and the mean does not show that demand was cut off.
- * What shows it is that each scrape has another use than the one before: a load that changes once a
- * minute changes from one scrape to the next in one of four.
+ * What shows it is that the use rises and falls from scrape to scrape.
  */
 
-/** A load that changes once a minute changes in a quarter of the scrapes, and this one more often. */
-const OFTEN = 1 / 3;
+/**
+ * A load that changes once a minute turns once a minute at most, which is in one of four scrapes;
+ * the rest is for the ends of a stretch.
+ */
+const OFTEN = 0.27;
 /** A change is one of more than a fifth, and of more than the percent that is cut off. */
 const CHANGE_LEAST = 0.2;
 const PERCENT_LEAST = 1;
@@ -22,9 +24,9 @@ const NEIGHBOURS_LEAST = 8;
 
 /**
  * Seconds that do not depend on each other differ from their mean √15 times as much as means of
- * fifteen do. Two such deviations are rare enough; the mean difference of two values is 1.13 of one.
+ * fifteen do. Three such deviations are rare; the mean difference of two values is 1.13 of one.
  */
-const DEVIATIONS_OF_SECONDS = (2 * Math.sqrt(15)) / 1.13;
+const DEVIATIONS_OF_SECONDS = (3 * Math.sqrt(15)) / 1.13;
 const ALL_OF_REQUEST_PERCENT = 100;
 
 /** From one sample to the next. Loads are uses times the pods that were measured. */
@@ -33,11 +35,12 @@ interface Step {
   readonly toMs: number;
   readonly differs: number;
   readonly loadMs: number;
-  readonly isChange: boolean;
+  /** It rises after a fall, or falls after a rise. */
+  readonly isTurn: boolean;
 }
 
 /**
- * Which samples of one metric were likely cut off by bursts: the use changes too often for a load of
+ * Which samples of one metric were likely cut off by bursts: the use turns too often for a load of
  * whole minutes, and a second that is as far above the mean as seconds may be has all that a pod
  * asks for. Bursts that are the same in each scrape leave no trace, and are not found.
  */
@@ -46,13 +49,13 @@ export const cutByBursts = (
   percents: readonly (number | undefined)[],
 ): readonly boolean[] => {
   const steps = stepsOf(samples, percents);
-  const around = { loadMs: 0, differs: 0, ms: 0, changes: 0, steps: 0 };
+  const around = { loadMs: 0, differs: 0, ms: 0, turns: 0, steps: 0 };
   const count = (step: Step | undefined, sign: 1 | -1): void => {
     if (!step) return;
     around.loadMs += sign * step.loadMs;
     around.differs += sign * step.differs;
     around.ms += sign * (step.toMs - step.fromMs);
-    around.changes += sign * (step.isChange ? 1 : 0);
+    around.turns += sign * (step.isTurn ? 1 : 0);
     around.steps += sign;
   };
   let [from, until] = [0, 0];
@@ -63,7 +66,7 @@ export const cutByBursts = (
       count(steps[from++], -1);
     const percent = percents[at];
     if (percent === undefined || around.steps < NEIGHBOURS_LEAST) return false;
-    if (around.changes * SCRAPE_MS <= OFTEN * around.ms) return false;
+    if (around.turns * SCRAPE_MS <= OFTEN * around.ms) return false;
     const spread = (around.differs * SCRAPE_MS) / around.loadMs;
     return percent * (1 + DEVIATIONS_OF_SECONDS * spread) >= ALL_OF_REQUEST_PERCENT;
   });
@@ -72,8 +75,9 @@ export const cutByBursts = (
 const stepsOf = (
   samples: readonly Sample[],
   percents: readonly (number | undefined)[],
-): readonly Step[] =>
-  samples.flatMap((sample, at): Step[] => {
+): readonly Step[] => {
+  let direction = 0;
+  return samples.flatMap((sample, at): Step[] => {
     const [before, percent, earlier] = [samples[at - 1], percents[at], percents[at - 1]];
     if (!before || percent === undefined || earlier === undefined) return [];
     const ms = sample.atMs - before.atMs;
@@ -82,10 +86,12 @@ const stepsOf = (
     const differs = Math.abs(load - loadBefore);
     const mean = (load + loadBefore) / 2;
     if (Number.isNaN(mean)) return [];
-    const isChange =
-      differs > CHANGE_LEAST * mean && Math.abs(percent - earlier) > PERCENT_LEAST;
-    return [{ fromMs: before.atMs, toMs: sample.atMs, differs, loadMs: mean * ms, isChange }];
+    const isChange = differs > CHANGE_LEAST * mean && Math.abs(percent - earlier) > PERCENT_LEAST;
+    const isTurn = isChange && Math.sign(load - loadBefore) === -direction;
+    if (isChange) direction = Math.sign(load - loadBefore);
+    return [{ fromMs: before.atMs, toMs: sample.atMs, differs, loadMs: mean * ms, isTurn }];
   });
+};
 
 /** Pods that were measured; those that were ready where nothing says it. */
 const podsOf = ({ counted, ready, current }: Sample): number =>

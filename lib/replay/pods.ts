@@ -10,6 +10,8 @@ export interface PodTemplate {
   readonly limits: MilliByResource;
   /** Time from the scale until a pod serves. */
   readonly startMs: number;
+  /** How long the pods of one scale take, the fastest first. Absent: all take `startMs`. */
+  readonly startsMs?: readonly number[];
 }
 
 /** A pod of the replay. It serves from `readyMs` on, and costs from `createdMs` on. */
@@ -97,14 +99,21 @@ export class ReplayedPods {
   }
 
   #bear(count: number, createdMs: number): void {
-    const { startMs } = this.#template;
-    for (let more = 0; more < count; more++)
+    const { startMs, startsMs = [] } = this.#template;
+    for (let more = 0; more < count; more++) {
+      const takesMs = startsMs[Math.floor(((more + 0.5) / count) * startsMs.length)] ?? startMs;
       this.#pods.push({
         name: `replayed-${++this.#ordinal}`,
         createdMs,
-        runningMs: createdMs + Math.floor(startMs * PULLED),
-        readyMs: createdMs + startMs,
+        runningMs: createdMs + Math.floor(takesMs * PULLED),
+        readyMs: createdMs + takesMs,
       });
+    }
+    // A fast pod of this scale may serve before a slow one of the scale before.
+    if (count > 0 && startsMs.length > 0)
+      this.#pods.push(
+        ...this.#pods.splice(this.#ready).sort((one, other) => one.readyMs - other.readyMs),
+      );
     if (count > 0) this.nextMs = Math.min(this.nextMs, createdMs);
   }
 

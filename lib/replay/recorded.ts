@@ -2,7 +2,7 @@ import type { ScopedOverride } from "../rules/model/override.ts";
 import type { Calendar } from "../rules/model/schedule.ts";
 import type { Sample, SampleMetric } from "../rules/model/scale-records.ts";
 import type { AutoscalerSpec } from "../rules/model/spec.ts";
-import { MINUTE_MS, SECOND_MS } from "../rules/model/time-text.ts";
+import { MINUTE_MS } from "../rules/model/time-text.ts";
 import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
 import { cutByBursts } from "./bursts.ts";
 import { SCRAPE_MS } from "./load.ts";
@@ -37,7 +37,7 @@ const SILENCE_MS = 5 * MINUTE_MS;
 /** How long a sample says something where the next one is missing. */
 const CARRIED_MS = MINUTE_MS;
 /** Stored evaluations that are further apart are of several minutes together. */
-const BETWEEN_MS = 2 * MINUTE_MS;
+export const BETWEEN_MS = 2 * MINUTE_MS;
 
 /**
  * A series of the samples. A sample holds until the next one; a silence of more than five minutes
@@ -104,7 +104,9 @@ export const cutOffSeries = (recorded: Recorded): Series => {
   return sampledSeries(recorded, ({ current, max, load = 0, metrics }, at) => {
     const isAtMax =
       current !== undefined && max !== undefined && current >= max && load > OVERLOADED;
-    const isSaturated = metrics.some((metric) => (percentOf(metric) ?? 0) >= ALL_OF_REQUEST_PERCENT);
+    const isSaturated = metrics.some(
+      (metric) => (percentOf(metric) ?? 0) >= ALL_OF_REQUEST_PERCENT,
+    );
     return isAtMax || isSaturated || bursts.some((isBurst) => isBurst[at]) ? 1 : 0;
   });
 };
@@ -123,6 +125,10 @@ const burstsIn = ({ samples, periodMs }: Recorded): readonly (readonly boolean[]
     ),
   );
 };
+
+/** Whether bursts that are shorter than a scrape likely cut off demand. */
+export const hasBursts = (recorded: Recorded): boolean =>
+  burstsIn(recorded).some((isBurst) => isBurst.includes(true));
 
 const percentOf = ({ value = "" }: SampleMetric): number | undefined =>
   value.endsWith("%") ? Number(value.slice(0, -1)) : undefined;
@@ -208,31 +214,6 @@ const overrideOf = (
   by: "",
   atMs: fromMs,
 });
-
-/**
- * How long pods took to serve: for each scale up, half-way between the last sample in which fewer
- * than half of the new pods were ready and the first with half of them. The last of many pods is
- * later than most. The median; undefined where no scale shows it, because the samples are minutes
- * apart.
- */
-export const podStartOf = ({ samples, scales }: Recorded): number | undefined => {
-  const lengths = scales.flatMap(({ atMs, to }) => {
-    const before = samples.findLast((sample) => sample.atMs <= atMs);
-    if (before?.current === undefined || before.current >= to) return [];
-    const after = samples.filter((sample) => sample.atMs > atMs && sample.atMs < atMs + LONGEST_MS);
-    const half = before.current + Math.ceil((to - before.current) / 2);
-    const enough = after.findIndex(({ ready = 0 }) => ready >= half);
-    const first = after[enough];
-    if (first === undefined) return [];
-    const fewerMs = Math.max(atMs, after[enough - 1]?.atMs ?? atMs);
-    return first.atMs - fewerMs > BETWEEN_MS ? [] : [(first.atMs + fewerMs) / 2 - atMs];
-  });
-  if (lengths.length === 0) return undefined;
-  const sorted = lengths.toSorted((one, other) => one - other);
-  return Math.round((sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) / SECOND_MS) * SECOND_MS;
-};
-
-const LONGEST_MS = 15 * MINUTE_MS;
 
 /** What a load is where demand was cut off: so many times as much. */
 export const raisedWhere = (cutOff: Series, factor: number): Series => {

@@ -118,12 +118,13 @@ describe("a hold that lasts", () => {
         loads,
         fc.record({
           startMs: fc.constantFrom(0, 7_000, 30_000, 400_000),
+          startsMs: fc.constantFrom(undefined, [5_000, 40_000], [1_000, 20_000, 21_000, 90_000]),
           periodMs: fc.constantFrom(5_000, 15_000, 20_000, 60_000),
           initialReplicas: fc.integer({ min: 1, max: 8 }),
           at: fc.option(fc.constant("once" as const), { nil: undefined }),
         }),
-        (manifest, load, { at, ...more }) => {
-          const how = { ...more, ...(at && { at }) };
+        (manifest, load, { at, startsMs, ...more }) => {
+          const how = { ...more, ...(at && { at }), ...(startsMs && { startsMs }) };
           const lasting = played(manifest, load, how);
           expect(lasting).toEqual(played(manifest, load, { ...how, everySync: true }));
         },

@@ -93,7 +93,21 @@ const play = (data: string, manifest: object, trace: string, seed: string): void
 const specOf = (document: object) => admitOrThrow({ where: "prove", document }).spec;
 const inPercent = (share: number): string => `${(share * PERCENT).toFixed(2)} %`;
 
-const proveOne = async (trace: string, seed: string): Promise<readonly string[]> => {
+/** A load and a seed: how near the replay came to the two runs. Shares are from 0 to 1. */
+interface Row {
+  readonly load: string;
+  readonly seed: string;
+  readonly sameMinutes: number;
+  readonly sameHours: number;
+  /** Of the run of the other policy. */
+  readonly hours: number;
+  readonly aboveTarget: number;
+  readonly hoursOff: number;
+  readonly aboveOff: number;
+  readonly cutOff: number;
+}
+
+const proveOne = async (trace: string, seed: string): Promise<Row> => {
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), "tidemark-prove-"));
   mkdirSync(folder, { recursive: true });
   try {
@@ -114,28 +128,67 @@ const proveOne = async (trace: string, seed: string): Promise<readonly string[]>
     if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
     const target = made.metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));
     const was = figuresOf(happened(other.recorded, target, counted), counted);
-    return [
-      ...[trace.replace(/.*\//, ""), seed, inPercent(own.sameMinutes), inPercent(own.hoursOff)],
-      ...[was.replicaHours.toFixed(1), inPercent(said.replicaHours / was.replicaHours - 1)],
-      `${((said.aboveTarget - was.aboveTarget) * PERCENT).toFixed(2)} points`,
-      `${replayed.podStartMs / 1_000} s`,
-    ];
+    return {
+      ...{ load: trace.replace(/.*\//, "").replace(/\.csv$/, ""), seed },
+      ...{ sameMinutes: own.sameMinutes, sameHours: own.hoursOff },
+      ...{ hours: was.replicaHours, aboveTarget: was.aboveTarget },
+      hoursOff: said.replicaHours / was.replicaHours - 1,
+      aboveOff: said.aboveTarget - was.aboveTarget,
+      cutOff: said.cutOff,
+    };
   } finally {
     if (values.keep === undefined) rmSync(folder, { recursive: true });
   }
 };
 
+/** What a replay is held to, and from which share of the time on demand counts as cut off. */
+const SAME_LEAST = 0.99;
+const HOURS_OFF_MOST = 0.03;
+const ABOVE_OFF_MOST = 0.01;
+const CUT_OFF_LEAST = 0.01;
+
+/** How far apart the runs of the other policy are that differ by the seed only. */
+const apartOf = (rows: readonly Row[]): number => {
+  const all = rows.map(({ aboveTarget }) => aboveTarget);
+  return Math.max(...all) - Math.min(...all);
+};
+
+/**
+ * Nobody can know what noise the other run drew, so a replay comes no nearer to one run than a
+ * second run of the same policy does: what two runs are apart is allowed on top.
+ */
+const verdictOf = ({ sameMinutes, hoursOff, aboveOff, cutOff }: Row, apart: number): string => {
+  const isHeld =
+    sameMinutes >= SAME_LEAST &&
+    Math.abs(hoursOff) <= HOURS_OFF_MOST &&
+    Math.abs(aboveOff) <= ABOVE_OFF_MOST + apart;
+  if (isHeld) return "yes";
+  return cutOff > CUT_OFF_LEAST ? "cut off" : "no";
+};
+
+const inPoints = (share: number): string => `${(share * PERCENT).toFixed(2)} points`;
 const table = new Table({
   head: [
     ...["load", "seed", "same: minutes alike", "same: replica-hours", "other: replica-hours"],
-    ...["off by", "above target, off by", "pod start"],
+    ...["off by", "above target, off by", "its runs are apart", "cut off", "within the limits"],
   ],
   style: { head: [] },
 });
-for (const trace of values.trace)
-  for (const seed of values.seeds.split(",")) {
-    const row = await proveOne(trace, seed);
-    process.stderr.write(`${row.join("  ")}\n`);
-    table.push([...row]);
+const verdicts: string[] = [];
+for (const trace of values.trace) {
+  const rows: Row[] = [];
+  for (const seed of values.seeds.split(",")) rows.push(await proveOne(trace, seed));
+  const apart = apartOf(rows);
+  for (const row of rows) {
+    verdicts.push(verdictOf(row, apart));
+    const cells = [
+      ...[row.load, row.seed, inPercent(row.sameMinutes), inPercent(row.sameHours)],
+      ...[row.hours.toFixed(1), inPercent(row.hoursOff), inPoints(row.aboveOff)],
+      ...[rows.length > 1 ? inPoints(apart) : "", inPercent(row.cutOff), verdicts.at(-1) ?? ""],
+    ];
+    process.stderr.write(`${cells.join("  ")}\n`);
+    table.push(cells);
   }
+}
 process.stdout.write(`${table.toString()}\n`);
+if (verdicts.includes("no")) process.exitCode = 1;

@@ -7,13 +7,13 @@ import {
   cutOffSeries,
   heldSeries,
   overridesIn,
-  podStartOf,
   raisedWhere,
   type Recorded,
   sampledSeries,
   syncedSeries,
 } from "../../lib/replay/recorded.ts";
 import { besideFirst } from "../../lib/replay/comparison.ts";
+import { podStartOf, podStartsOf } from "../../lib/replay/pod-starts.ts";
 import { happened } from "../../lib/replay/happened.ts";
 import { recordedLoads, recordedMetrics } from "../../lib/replay/recorded-metrics.ts";
 import { StepReader, type Series } from "../../lib/replay/series.ts";
@@ -144,6 +144,27 @@ describe("what happened besides the policy", () => {
       ...[15, 20].map((minute) => sample(minute, { current: 5, ready: 5 })),
     ];
     expect(podStartOf(recordedOf(samples, { scales, periodMs: 300_000 }))).toBeUndefined();
+  });
+
+  it("says how the pods of a scale differ, and nothing where the samples are too far apart", () => {
+    const atMs = START_MS + 10 * MINUTE_MS;
+    const scales = [{ atMs, to: 11, isOutside: false }];
+    const after = (seconds: readonly number[], ready: readonly number[]): Recorded =>
+      recordedOf(
+        [
+          ...minutes(0, 11),
+          ...seconds.map((second, at) => ({
+            ...sample(10, { current: 11, ready: ready[at] ?? 0 }),
+            atMs: atMs + second * 1_000,
+          })),
+        ],
+        { scales },
+      );
+    // Two of eight come within the second quarter of a minute, and six within the third.
+    const starts = podStartsOf(after([15, 30, 45], [3, 5, 11]));
+    expect(starts).toEqual([18_750, 26_250, 31_250, 33_750, 36_250, 38_750, 41_250, 43_750]);
+    expect(podStartsOf(after([60], [11]))).toEqual([]);
+    expect(podStartsOf(after([15, 30, 45], [3, 3, 5]))).toEqual([]);
   });
 
   it.each([

@@ -31,6 +31,26 @@ describe("replay()", () => {
     expect(minutes.reactions[0]?.lastedMs).toBeGreaterThanOrEqual(30_000);
   });
 
+  it("lets the pods of a scale serve one after the other, as fast as they did", () => {
+    const load = loadOf({ 0: 100, 10: 200 }, 30);
+    const { readyMs, scales } = played(hpa(), load, { startsMs: [20_000, 140_000] });
+    expect(scales.map(({ from, to }) => [from, to])).toEqual([[2, 4]]);
+    const at = Math.floor(((scales[0]?.atMs ?? 0) - START_MS) / MINUTE_MS);
+    const served = [...readyMs].map((ms) => ms / MINUTE_MS);
+    expect(served[at - 1]).toBe(2);
+    expect(served[at + 1]).toBe(3);
+    expect(served[at + 3]).toBe(4);
+  });
+
+  it("counts a fast pod of a scale that serves before a slow one of the scale before", () => {
+    const load = loadOf({ 0: 100, 10: 200, 11: 400 }, 30);
+    const { readyMs, scales } = played(hpa(), load, { startsMs: [20_000, 290_000] });
+    const at = Math.floor(((scales[0]?.atMs ?? 0) - START_MS) / MINUTE_MS);
+    expect(scales.map(({ to }) => to)).toEqual([4, 8]);
+    // Two, one of the first scale, and two of the four of the second one.
+    expect((readyMs[at + 3] ?? 0) / MINUTE_MS).toBe(5);
+  });
+
   it("waits for the stabilization window of the HPA before it shrinks", () => {
     const minutes = played(hpa(), loadOf({ 0: 300, 20: 100 }, 60), { initialReplicas: 6 });
     expect(counts(minutes).slice(0, 25)).toEqual(Array(25).fill(6));

@@ -87,11 +87,11 @@ export const played = (
   manifest: object,
   load: Series,
   more: Partial<TracedLoad> &
-    Partial<Pick<ReplayedWorkload, "initialReplicas"> & Pick<PodTemplate, "startMs">> &
+    Partial<Pick<ReplayedWorkload, "initialReplicas"> & Pick<PodTemplate, "startMs" | "startsMs">> &
     Partial<Pick<ReplayOptions, "periodMs" | "everySync">> & { readonly at?: "once" } = {},
 ): Minutes => {
   const { initialReplicas = 2, startMs = 30_000, periodMs = 15_000, ...others } = more;
-  const { everySync, at, ...traced } = others;
+  const { everySync, at, startsMs, ...traced } = others;
   const on = tracedOf(load, traced);
   const policy = policyOf(manifest, on);
   const [{ spec, metrics }] = policy.specs;
@@ -102,6 +102,7 @@ export const played = (
       requests: { cpu: BigInt(on.pod.requestMilli) },
       limits: { cpu: BigInt(on.pod.limitMilli) },
       startMs,
+      ...(startsMs && { startsMs }),
     },
     initialReplicas,
     target: targetOf(metrics, on),

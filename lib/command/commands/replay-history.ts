@@ -2,6 +2,7 @@ import { rfc3339 } from "../../answers/service/times.ts";
 import { besideFirst } from "../../replay/comparison.ts";
 import { figuresOf } from "../../replay/figures.ts";
 import { type Fidelity, fidelityOf } from "../../replay/happened.ts";
+import { hasBursts } from "../../replay/recorded.ts";
 import type { ChosenModels } from "../../replay/recorded-metrics.ts";
 import { TidemarkError } from "../../rules/model/errors.ts";
 import { HOUR_MS, SECOND_MS } from "../../rules/model/time-text.ts";
@@ -253,6 +254,9 @@ export const refuseUnlike = ({
 export const fidelityText = ({ sameMinutes, hoursOff }: Fidelity): string =>
   `a replay of the unchanged policy has the count that there was in ${percentText(sameMinutes)} of the minutes, and its replica-hours differ by ${percentText(Math.abs(hoursOff))}`;
 
+const BURSTS =
+  "Bursts shorter than a scrape were likely cut off, and with fewer pods more of them are: a policy with fewer pods needs fewer replica-hours than is said";
+
 const reportOf = (
   { read, target, podStartMs, idlePercent, fromMs, counted, real, ...replayed }: ReplayedHistory,
   candidates: readonly CandidatePolicy[],
@@ -282,6 +286,7 @@ const reportOf = (
       ...(idlePercent === undefined
         ? []
         : [`A pod without a load uses ${idlePercent} % of its CPU request (--pod-idle)`]),
+      ...(hasBursts(recorded) ? [BURSTS] : []),
       ...countedWords({ fromMs }, counted, target),
     ],
     policies: results.flatMap((one, at) => {

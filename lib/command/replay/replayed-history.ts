@@ -7,10 +7,10 @@ import {
   heldSeries,
   outsideOf,
   overridesIn,
-  podStartOf,
   raisedWhere,
   syncedSeries,
 } from "../../replay/recorded.ts";
+import { podStartOf, podStartsOf } from "../../replay/pod-starts.ts";
 import {
   type ChosenModels,
   RECORDED_REQUEST_MILLI,
@@ -122,6 +122,7 @@ export const replayedHistory = async (
       requests: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
       limits: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
       startMs: podStartMs,
+      ...(podStart === undefined && { startsMs: podStartsOf(recorded) }),
     },
     initialReplicas: firstSample?.current ?? spec.minReplicas,
     target,
