@@ -49,40 +49,68 @@ const PODS_LEAST = 5;
 const KEPT_MOST = 20;
 
 /**
- * How long the pods of a scale take, the fastest first: they do not serve all at once, and a sync in
- * between counts some of them. From the scales that found all pods ready, as far as samples a scrape
- * or two apart show them; pods of one sample are taken to have come evenly since the one before.
- * Empty where this is not seen of enough pods.
+ * How long the pods of scales took, the fastest first. Arrays of numbers, because each thread that
+ * replays is given them.
  */
-export const podStartsOf = ({ samples, scales }: Recorded): readonly number[] => {
-  const starts = scales
-    .flatMap((scale, at) => startsAfter(samples, scale, scales[at + 1]?.atMs))
-    .toSorted((one, other) => one - other);
-  if (starts.length < PODS_LEAST) return [];
-  const kept = Math.min(KEPT_MOST, starts.length);
-  return Array.from({ length: kept }, (_, at) =>
-    Math.round(starts[Math.floor(((at + 0.5) / kept) * starts.length)] ?? 0),
+export interface PodStarts {
+  /** Of any scale. Empty where this is not seen of enough pods. */
+  readonly usualMs: Float64Array;
+  /** The scales of which every pod was seen, in order of time. */
+  readonly scaleMs: Float64Array;
+  /** The pods of scale `at` end at `scaleEnds[at]`, and begin where the ones before end. */
+  readonly scaleEnds: Float64Array;
+  readonly scaleStartsMs: Float64Array;
+}
+
+/**
+ * How long pods take from a scale until they serve: they do not serve all at once, and a sync in
+ * between counts some of them. As far as samples a scrape or two apart show it; pods of one sample
+ * are taken to have come evenly since the one before.
+ */
+export const podStartsOf = ({ samples, scales }: Recorded): PodStarts => {
+  const seen = scales.map((scale, at) =>
+    startsAfter(samples, scale, scales.slice(at + 1, at + 1 + MOST_LOOKED_AT)),
   );
+  const all = Float64Array.from(seen.flatMap(({ startsMs }) => startsMs)).sort();
+  const kept = all.length < PODS_LEAST ? 0 : Math.min(KEPT_MOST, all.length);
+  const whole = seen.filter(({ isWhole }) => isWhole);
+  let end = 0;
+  return {
+    usualMs: Float64Array.from({ length: kept }, (_, at) => startAt(all, at, kept)),
+    scaleMs: Float64Array.from(whole, ({ atMs }) => atMs),
+    scaleEnds: Float64Array.from(whole, ({ startsMs }) => (end += startsMs.length)),
+    scaleStartsMs: Float64Array.from(whole.flatMap(({ startsMs }) => startsMs)),
+  };
 };
 
+/** How long the pod `at` of so many takes, where these are the times of some number of pods. */
+export const startAt = (startsMs: Float64Array, at: number, of: number): number =>
+  startsMs[Math.floor(((at + 0.5) / of) * startsMs.length)] ?? 0;
+
+interface ScaleStarts {
+  readonly atMs: number;
+  readonly startsMs: readonly number[];
+  readonly isWhole: boolean;
+}
+
+/** Pods of earlier scales serve first, so that a number of ready pods says which ones they are. */
 const startsAfter = (
   samples: Recorded["samples"],
   { atMs, to }: RecordedScale,
-  nextScaleMs = Number.POSITIVE_INFINITY,
-): readonly number[] => {
+  later: readonly RecordedScale[],
+): ScaleStarts => {
   const next = nextAfter(samples, atMs);
-  const before = samples[next - 1];
-  if (before?.current === undefined || before.ready !== before.current) return [];
-  const starts: number[] = [];
+  const from = samples[next - 1]?.current ?? to;
+  const startsMs: number[] = [];
+  const fewerMs = later.find((scale) => scale.to < to)?.atMs ?? Number.POSITIVE_INFINITY;
   let sinceMs = atMs;
   for (const sample of samples.slice(next, next + MOST_LOOKED_AT)) {
-    const isSeen = sample.atMs <= nextScaleMs && sample.atMs - sinceMs <= SEEN_MS;
-    if (!isSeen || starts.length >= to - before.current) break;
-    const seen = starts.length;
-    const come = Math.min(to, sample.ready ?? 0) - before.current - seen;
+    if (sample.atMs > fewerMs || from + startsMs.length >= to) break;
+    const come = Math.min(to, sample.ready ?? 0) - from - startsMs.length;
+    if (come > 0 && sample.atMs - sinceMs > SEEN_MS) break;
     for (let one = 0; one < come; one++)
-      starts.push(sinceMs - atMs + ((one + 0.5) / come) * (sample.atMs - sinceMs));
+      startsMs.push(Math.round(sinceMs - atMs + ((one + 0.5) / come) * (sample.atMs - sinceMs)));
     sinceMs = sample.atMs;
   }
-  return starts;
+  return { atMs, startsMs, isWhole: to > from && startsMs.length === to - from };
 };

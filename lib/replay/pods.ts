@@ -1,6 +1,7 @@
 import type { MilliByResource, Pod } from "../rules/model/observation.ts";
 import type { LabelIndex } from "../rules/model/selector.ts";
 import type { TargetRef } from "../rules/model/spec-common.ts";
+import { type PodStarts, startAt } from "./pod-starts.ts";
 
 /** What all pods of a replayed workload have in common. */
 export interface PodTemplate {
@@ -10,8 +11,8 @@ export interface PodTemplate {
   readonly limits: MilliByResource;
   /** Time from the scale until a pod serves. */
   readonly startMs: number;
-  /** How long the pods of one scale take, the fastest first. Absent: all take `startMs`. */
-  readonly startsMs?: readonly number[];
+  /** How long the pods of one scale take. Absent: all take `startMs`. */
+  readonly starts?: PodStarts;
 }
 
 /** A pod of the replay. It serves from `readyMs` on, and costs from `createdMs` on. */
@@ -29,6 +30,8 @@ export const POD_SELECTOR = "app=replayed";
 const PULLED = 0.45;
 /** The first pods are past every initialization period. */
 const AGE_MS = 86_400_000;
+/** A recorded scale and one of the replay are the same within half of the usual sync period. */
+const SAME_SCALE_MS = 7_500;
 
 /**
  * The pods of a replayed workload, oldest first. All start in the same time, so the ones that are
@@ -39,6 +42,8 @@ export class ReplayedPods {
   readonly #template: PodTemplate;
   #pods: ReplayedPod[] = [];
   #ordinal = 0;
+  /** The first recorded scale that is not past. */
+  #scale = 0;
   #ready = 0;
   #seen: readonly Pod[] | undefined;
   /** The next instant at which a pod begins to run, or to serve. */
@@ -99,9 +104,10 @@ export class ReplayedPods {
   }
 
   #bear(count: number, createdMs: number): void {
-    const { startMs, startsMs = [] } = this.#template;
+    const { startMs } = this.#template;
+    const startsMs = this.#startsAt(createdMs);
     for (let more = 0; more < count; more++) {
-      const takesMs = startsMs[Math.floor(((more + 0.5) / count) * startsMs.length)] ?? startMs;
+      const takesMs = startsMs?.length ? startAt(startsMs, more, count) : startMs;
       this.#pods.push({
         name: `replayed-${++this.#ordinal}`,
         createdMs,
@@ -110,11 +116,24 @@ export class ReplayedPods {
       });
     }
     // A fast pod of this scale may serve before a slow one of the scale before.
-    if (count > 0 && startsMs.length > 0)
+    if (count > 0 && this.#template.starts)
       this.#pods.push(
         ...this.#pods.splice(this.#ready).sort((one, other) => one.readyMs - other.readyMs),
       );
     if (count > 0) this.nextMs = Math.min(this.nextMs, createdMs);
+  }
+
+  /** Pods of a scale at the instant of a recorded one take as long as pods took then. */
+  #startsAt(createdMs: number): Float64Array | undefined {
+    const { starts } = this.#template;
+    if (!starts) return undefined;
+    const { scaleMs, scaleEnds, scaleStartsMs, usualMs } = starts;
+    while ((scaleMs[this.#scale] ?? Number.POSITIVE_INFINITY) < createdMs - SAME_SCALE_MS)
+      this.#scale++;
+    const at = this.#scale;
+    return (scaleMs[at] ?? Number.POSITIVE_INFINITY) <= createdMs + SAME_SCALE_MS
+      ? scaleStartsMs.subarray(scaleEnds[at - 1] ?? 0, scaleEnds[at])
+      : usualMs;
   }
 
   #seenPod({ name, createdMs, runningMs, readyMs }: ReplayedPod, nowMs: number): Pod {

@@ -145,7 +145,7 @@ const proveOne = async (trace: string, seed: string): Promise<Row> => {
 const SAME_LEAST = 0.99;
 const HOURS_OFF_MOST = 0.03;
 const ABOVE_OFF_MOST = 0.01;
-const CUT_OFF_LEAST = 0.01;
+const CUT_OFF_LEAST = 0.03;
 
 /** How far apart the runs of the other policy are that differ by the seed only. */
 const apartOf = (rows: readonly Row[]): number => {

@@ -162,9 +162,31 @@ describe("what happened besides the policy", () => {
       );
     // Two of eight come within the second quarter of a minute, and six within the third.
     const starts = podStartsOf(after([15, 30, 45], [3, 5, 11]));
-    expect(starts).toEqual([18_750, 26_250, 31_250, 33_750, 36_250, 38_750, 41_250, 43_750]);
-    expect(podStartsOf(after([60], [11]))).toEqual([]);
-    expect(podStartsOf(after([15, 30, 45], [3, 3, 5]))).toEqual([]);
+    const eight = [18_750, 26_250, 31_250, 33_750, 36_250, 38_750, 41_250, 43_750];
+    expect([...starts.usualMs]).toEqual(eight);
+    expect([...starts.scaleMs]).toEqual([atMs]);
+    expect([...starts.scaleStartsMs]).toEqual(eight);
+    // A minute does not say it, and two pods do not say it of others.
+    expect(podStartsOf(after([60], [11])).usualMs).toHaveLength(0);
+    const few = podStartsOf(after([15, 30, 45], [3, 3, 5]));
+    expect([few.usualMs.length, few.scaleMs.length]).toEqual([0, 0]);
+  });
+
+  it("gives the pods that serve first to the scale that was first", () => {
+    const at = (seconds: number, more: Partial<Sample>) =>
+      sample(10, { ...more, atMs: START_MS + 10 * MINUTE_MS + seconds * 1_000 });
+    const samples = [
+      ...minutes(0, 11),
+      at(15, { current: 5, ready: 3 }),
+      at(30, { current: 6, ready: 5 }),
+      at(45, { current: 6, ready: 6 }),
+    ];
+    const scales = [0, 15].map((seconds, which) => ({
+      ...{ atMs: START_MS + 10 * MINUTE_MS + seconds * 1_000, to: 5 + which, isOutside: false },
+    }));
+    const { scaleEnds, scaleStartsMs } = podStartsOf(recordedOf(samples, { scales }));
+    expect([...scaleEnds]).toEqual([2, 3]);
+    expect([...scaleStartsMs]).toEqual([18_750, 26_250, 22_500]);
   });
 
   it.each([

@@ -51,6 +51,25 @@ describe("replay()", () => {
     expect((readyMs[at + 3] ?? 0) / MINUTE_MS).toBe(5);
   });
 
+  it("lets the pods of a recorded scale take as long as they took then", () => {
+    const load = loadOf({ 0: 100, 10: 200 }, 30);
+    const servedAfter = (startsMs: readonly number[], scaleMs: number): number => {
+      const starts = {
+        usualMs: Float64Array.of(20_000),
+        scaleMs: Float64Array.of(scaleMs),
+        scaleEnds: Float64Array.of(startsMs.length),
+        scaleStartsMs: Float64Array.from(startsMs),
+      };
+      const { readyMs, scales } = played(hpa(), load, { starts });
+      const at = Math.floor(((scales[0]?.atMs ?? 0) - START_MS) / MINUTE_MS);
+      return (readyMs[at + 2] ?? 0) / MINUTE_MS;
+    };
+    const [scale] = played(hpa(), load).scales;
+    const scaledMs = scale?.atMs ?? 0;
+    expect(servedAfter([20_000, 400_000], scaledMs)).toBe(3);
+    expect(servedAfter([20_000, 400_000], scaledMs + 60_000)).toBe(4);
+  });
+
   it("waits for the stabilization window of the HPA before it shrinks", () => {
     const minutes = played(hpa(), loadOf({ 0: 300, 20: 100 }, 60), { initialReplicas: 6 });
     expect(counts(minutes).slice(0, 25)).toEqual(Array(25).fill(6));

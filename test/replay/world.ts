@@ -3,6 +3,7 @@ import { autoscalerName, namespace } from "../../lib/rules/model/ids.ts";
 import { DEFAULT_SETTINGS } from "../../lib/rules/model/spec-common.ts";
 import { MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import type { Minutes } from "../../lib/replay/minutes.ts";
+import type { PodStarts } from "../../lib/replay/pod-starts.ts";
 import type { PodTemplate } from "../../lib/replay/pods.ts";
 import {
   type Policy,
@@ -82,16 +83,28 @@ export const policyOf = (manifest: object, traced: TracedLoad): Policy => {
   };
 };
 
+const NONE = new Float64Array();
+/** Pods that take as long, whenever they start. */
+const usualStarts = (startsMs: readonly number[]): PodStarts => ({
+  ...{ usualMs: Float64Array.from(startsMs), scaleMs: NONE, scaleEnds: NONE, scaleStartsMs: NONE },
+});
+
 /** Plays a manifest on a load, with pods that take half a minute, and a sync every 15 s. */
 export const played = (
   manifest: object,
   load: Series,
   more: Partial<TracedLoad> &
-    Partial<Pick<ReplayedWorkload, "initialReplicas"> & Pick<PodTemplate, "startMs" | "startsMs">> &
+    Partial<
+      Pick<ReplayedWorkload, "initialReplicas"> &
+        Pick<PodTemplate, "startMs"> & {
+          readonly startsMs: readonly number[];
+          readonly starts: PodStarts;
+        }
+    > &
     Partial<Pick<ReplayOptions, "periodMs" | "everySync">> & { readonly at?: "once" } = {},
 ): Minutes => {
   const { initialReplicas = 2, startMs = 30_000, periodMs = 15_000, ...others } = more;
-  const { everySync, at, startsMs, ...traced } = others;
+  const { everySync, at, startsMs, starts = startsMs && usualStarts(startsMs), ...traced } = others;
   const on = tracedOf(load, traced);
   const policy = policyOf(manifest, on);
   const [{ spec, metrics }] = policy.specs;
@@ -102,7 +115,7 @@ export const played = (
       requests: { cpu: BigInt(on.pod.requestMilli) },
       limits: { cpu: BigInt(on.pod.limitMilli) },
       startMs,
-      ...(startsMs && { startsMs }),
+      ...(starts && { starts }),
     },
     initialReplicas,
     target: targetOf(metrics, on),

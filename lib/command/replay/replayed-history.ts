@@ -122,7 +122,7 @@ export const replayedHistory = async (
       requests: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
       limits: { cpu: BigInt(RECORDED_REQUEST_MILLI) },
       startMs: podStartMs,
-      ...(podStart === undefined && { startsMs: podStartsOf(recorded) }),
+      ...(podStart === undefined && { starts: podStartsOf(recorded) }),
     },
     initialReplicas: firstSample?.current ?? spec.minReplicas,
     target,
