@@ -101,16 +101,20 @@ const startsAfter = (
 ): ScaleStarts => {
   const next = nextAfter(samples, atMs);
   const from = samples[next - 1]?.current ?? to;
-  const startsMs: number[] = [];
   const fewerMs = later.find((scale) => scale.to < to)?.atMs ?? Number.POSITIVE_INFINITY;
+  const startsMs: number[] = [];
   let sinceMs = atMs;
-  for (const sample of samples.slice(next, next + MOST_LOOKED_AT)) {
-    if (sample.atMs > fewerMs || from + startsMs.length >= to) break;
-    const come = Math.min(to, sample.ready ?? 0) - from - startsMs.length;
-    if (come > 0 && sample.atMs - sinceMs > SEEN_MS) break;
-    for (let one = 0; one < come; one++)
-      startsMs.push(Math.round(sinceMs - atMs + ((one + 0.5) / come) * (sample.atMs - sinceMs)));
-    sinceMs = sample.atMs;
+  for (const { atMs: seenMs, ready = 0 } of samples.slice(next, next + MOST_LOOKED_AT)) {
+    const come = Math.min(to, ready) - from - startsMs.length;
+    const isVague = come > 0 && seenMs - sinceMs > SEEN_MS;
+    if (isVague || seenMs > fewerMs || from + startsMs.length >= to) break;
+    startsMs.push(...evenly(come, sinceMs - atMs, seenMs - atMs));
+    sinceMs = seenMs;
   }
   return { atMs, startsMs, isWhole: to > from && startsMs.length === to - from };
 };
+
+const evenly = (count: number, fromMs: number, toMs: number): readonly number[] =>
+  Array.from({ length: Math.max(0, count) }, (_, one) =>
+    Math.round(fromMs + ((one + 0.5) / count) * (toMs - fromMs)),
+  );

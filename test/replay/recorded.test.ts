@@ -149,7 +149,7 @@ describe("what happened besides the policy", () => {
   it("says how the pods of a scale differ, and nothing where the samples are too far apart", () => {
     const atMs = START_MS + 10 * MINUTE_MS;
     const scales = [{ atMs, to: 11, isOutside: false }];
-    const after = (seconds: readonly number[], ready: readonly number[]): Recorded =>
+    const recordedAfter = (seconds: readonly number[], ready: readonly number[]): Recorded =>
       recordedOf(
         [
           ...minutes(0, 11),
@@ -161,14 +161,14 @@ describe("what happened besides the policy", () => {
         { scales },
       );
     // Two of eight come within the second quarter of a minute, and six within the third.
-    const starts = podStartsOf(after([15, 30, 45], [3, 5, 11]));
+    const starts = podStartsOf(recordedAfter([15, 30, 45], [3, 5, 11]));
     const eight = [18_750, 26_250, 31_250, 33_750, 36_250, 38_750, 41_250, 43_750];
     expect([...starts.usualMs]).toEqual(eight);
     expect([...starts.scaleMs]).toEqual([atMs]);
     expect([...starts.scaleStartsMs]).toEqual(eight);
     // A minute does not say it, and two pods do not say it of others.
-    expect(podStartsOf(after([60], [11])).usualMs).toHaveLength(0);
-    const few = podStartsOf(after([15, 30, 45], [3, 3, 5]));
+    expect(podStartsOf(recordedAfter([60], [11])).usualMs).toHaveLength(0);
+    const few = podStartsOf(recordedAfter([15, 30, 45], [3, 3, 5]));
     expect([few.usualMs.length, few.scaleMs.length]).toEqual([0, 0]);
   });
 
