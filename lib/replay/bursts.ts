@@ -3,9 +3,9 @@ import { MINUTE_MS } from "../rules/model/time-text.ts";
 import { SCRAPE_MS } from "./load.ts";
 
 /**
- * A use is the mean of a scrape's fifteen seconds. Where bursts are shorter, pods are at their limit
- * for some of these seconds and idle in others, and the mean does not show that demand was cut off.
- * What shows it is that the use rises and falls from scrape to scrape.
+ * A use is the mean of a scrape's fifteen seconds. Where bursts are shorter, pods are at their
+ * limit for some of these seconds and idle in others, and the mean does not show that demand was
+ * cut off. What shows it is that the use rises and falls from scrape to scrape.
  */
 
 /**

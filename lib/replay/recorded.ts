@@ -96,8 +96,8 @@ const ALL_OF_REQUEST_PERCENT = 100;
 
 /**
  * 1 while demand was cut off, or may have been: the count was at its maximum and the load above the
- * target, the pods used all that they ask for, or they likely did so in bursts that are shorter than
- * a scrape. What was measured then is a lower bound of what was asked for.
+ * target, the pods used all that they ask for, or they likely did so in bursts that are shorter
+ * than a scrape. What was measured then is a lower bound of what was asked for.
  */
 export const cutOffSeries = (recorded: Recorded): Series => {
   const bursts = burstsIn(recorded);
