@@ -71,6 +71,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       "the walk of an operator: the runbooks, a day of failures and the tools of examples/deploy, on an emulator of AWS",
     file: "test/infra/emulator/run.ts",
   },
+  standby: {
+    about:
+      "two deployed stacks, the first region switched off in the middle of its work: how long until the other one syncs, and what is lost",
+    file: "test/infra/standby/run.ts",
+  },
   takeover: {
     about:
       "many HPAs of a real control plane, taken over under a moving load by a command that is killed three times",

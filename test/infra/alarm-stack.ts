@@ -8,6 +8,7 @@ import type { Service } from "../../lib/answers/service/service.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { withIds } from "../../lib/stack/store/table/real-tables.ts";
 import { type FaultyCluster, startFaultyCluster } from "../local/cluster/faulty-cluster.ts";
+import type { Trace } from "../../lib/embedded/traces/trace.ts";
 import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
@@ -76,13 +77,14 @@ export interface ReachedCluster {
 export const startReachedCluster = async (
   folder: string,
   clock: () => number,
+  trace: Trace = WEB.trace,
 ): Promise<ReachedCluster> => {
   let aheadMs = -10 * MINUTE_MS;
   const cluster = await startFaultyCluster({
     dataDir: folder,
     clock: () => clock() + aheadMs,
     seed: 1,
-    workloads: [WEB],
+    workloads: [{ ...WEB, trace }],
   });
   aheadMs = 0;
   const balancer = await startLoadBalancer(cluster.kubeconfigPath);
@@ -150,6 +152,8 @@ export interface FunctionsOf {
   /** Parameters of the template. Default: those of a deployment without any. */
   readonly parameters?: ParameterValues;
   readonly deafTopic?: string;
+  /** Absent: eu-central-1. */
+  readonly region?: string;
   /** How far the clocks of functions and tables are ahead of the real one. */
   readonly aheadMs?: () => number;
 }
@@ -172,6 +176,7 @@ export const openFunctions = async ({
   secrets,
   parameters,
   deafTopic,
+  region,
   aheadMs = () => 0,
 }: FunctionsOf): Promise<Functions> => {
   const resources = parameters
@@ -226,6 +231,7 @@ export const openFunctions = async ({
         STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
         AWS_ENDPOINT_URL: account.endpoint,
         AWS_ACCESS_KEY_ID: name,
+        ...(region !== undefined && { AWS_REGION: region }),
         ...own[name],
       },
     });

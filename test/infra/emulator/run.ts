@@ -16,6 +16,8 @@ import {
   tableClient,
   tablesThere,
 } from "./deployed.ts";
+import { packageStack } from "../packaged.ts";
+import { playDrill } from "../standby/drill.ts";
 import { startEmulator } from "./emulator.ts";
 import { asked, BOUNDARY, deployWithOtherTools, isBounded } from "./other-tools.ts";
 import { runBlock, runbookBlocks, type Shell } from "./runbooks.ts";
@@ -360,6 +362,14 @@ try {
   await step("Deploy with other tools", async () => {
     await runBlock(shell, "npm run --silent package");
     await deployWithOtherTools(shell);
+  });
+  await step("The first of two regions is switched off", async () => {
+    const stack = await packageStack();
+    try {
+      await playDrill(stack, (line) => say(`  ${line}`));
+    } finally {
+      await stack.done();
+    }
   });
   say("Every runbook did what docs/operations.md says");
 } finally {

@@ -321,8 +321,11 @@ const covers = (pattern: Json, resource: string, names: Account["names"]): boole
     readonly "Fn::GetAtt"?: readonly [string, string];
     readonly "Fn::Sub"?: string | readonly [string, Readonly<Record<string, Json>>];
   };
-  // A pattern with a name of its own is of the tables of other regions, which no test has.
-  if (Array.isArray(substituted)) return false;
+  // A pattern with a name of its own is of the tables of other regions, which have the same name.
+  if (Array.isArray(substituted))
+    return Object.values(substituted[1] as Readonly<Record<string, Json>>).some(
+      (value) => names[String((value as { readonly Ref?: string }).Ref)] === resource,
+    );
   if (attribute !== undefined) return names[attribute[0]] === resource;
   const filled = (substituted as string | undefined)?.replaceAll(
     /\$\{(\w+)\}/g,
