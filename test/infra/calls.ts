@@ -23,6 +23,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   GetQueueAttributesCommand: "sqs:GetQueueAttributes",
   GetSecretValueCommand: "secretsmanager:GetSecretValue",
   AssumeRoleCommand: "sts:AssumeRole",
+  GetWebIdentityTokenCommand: "sts:GetWebIdentityToken",
 };
 
 /**

@@ -1,11 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemsOf } from "../../lib/stack/plan/count-problems.ts";
-import { isBurning, percentOf, sharesOf, type Shares } from "../../lib/stack/plan/decided-share.ts";
+import {
+  isBurning,
+  percentOf,
+  type Share,
+  sharesOf,
+  type Shares,
+} from "../../lib/stack/plan/decided-share.ts";
 import { dueTimes } from "../../lib/stack/plan/due-times.ts";
 import { type KindsReported, risenProblems } from "../../lib/stack/plan/risen-problems.ts";
 import type { FleetProblem } from "../../lib/stack/report/problems.ts";
 import { troublesOf, troublesText } from "../../lib/stack/store/head/troubles.ts";
-import { undecidedOf, undecidedText, withUndecided } from "../../lib/stack/store/head/undecided.ts";
+import {
+  type Undecided,
+  undecidedOf,
+  undecidedText,
+  withUndecided,
+} from "../../lib/stack/store/head/undecided.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { NOON } from "../noon.ts";
 import type { PurePart } from "../../lib/stack/sync/pure-part.ts";
@@ -163,26 +174,35 @@ describe("an autoscaler whose trouble comes and goes", () => {
 
 const due = (undecided: number, all: number) => ({ due: all, undecided });
 const day = due(0, 5_760);
+/** The worst quarter of the hour is the last one, where nothing else is said. */
+const measuredOf = (quarter: Share, hour: Share, worstQuarter = quarter.undecided): Shares => ({
+  quarter,
+  hour,
+  day,
+  worstQuarter,
+});
 
 describe("what burns", () => {
   it.each<[string, Shares, number, boolean]>([
-    ["no time without decisions", { quarter: due(0, 60), hour: due(0, 240), day }, 15_000, false],
-    ["5 minutes of 15", { quarter: due(21, 60), hour: due(21, 240), day }, 15_000, true],
+    ["no time without decisions", measuredOf(due(0, 60), due(0, 240)), 15_000, false],
+    ["5 minutes of 15", measuredOf(due(21, 60), due(21, 240)), 15_000, true],
+    ["a sync less than 5 minutes", measuredOf(due(20, 60), due(20, 240)), 15_000, false],
+    ["6 minutes of an hour", measuredOf(due(6, 60), due(25, 240)), 15_000, true],
+    ["6 minutes of an hour that end", measuredOf(due(5, 60), due(25, 240)), 15_000, false],
+    ["one sync of a long period", measuredOf(due(1, 3), due(1, 12)), 300_000, false],
     [
-      "a sync less than 5 minutes",
-      { quarter: due(20, 60), hour: due(20, 240), day },
+      "one sync of a long period, after two in a quarter of the hour",
+      measuredOf(due(1, 3), due(3, 12), 2),
+      300_000,
+      true,
+    ],
+    [
+      "nothing of 15 minutes, after 5 minutes without decisions in the hour",
+      measuredOf(due(0, 60), due(21, 240), 21),
       15_000,
       false,
     ],
-    ["6 minutes of an hour", { quarter: due(6, 60), hour: due(25, 240), day }, 15_000, true],
-    [
-      "6 minutes of an hour that end",
-      { quarter: due(5, 60), hour: due(25, 240), day },
-      15_000,
-      false,
-    ],
-    ["one sync of a long period", { quarter: due(1, 3), hour: due(1, 12), day }, 300_000, false],
-    ["two syncs of a long period", { quarter: due(2, 3), hour: due(2, 12), day }, 300_000, true],
+    ["two syncs of a long period", measuredOf(due(2, 3), due(2, 12)), 300_000, true],
   ])("%s", (_what, measured, periodMs, wanted) => {
     expect(isBurning(measured, periodMs)).toBe(wanted);
   });
@@ -286,6 +306,45 @@ describe("a fault that changes its kind", () => {
     const [slow, fast] = [fault("undecided"), fault("undecided", undefined, true)];
     expect(reports([out, ended, gone, slow, fast, fast, slow])).toEqual([0, 4]);
     expect(reports([out, ended, slow, fast, fast])).toEqual([0]);
+  });
+  it.each([
+    ["each second sync of five minutes", 300, [false, true]],
+    ["two of three syncs of five minutes", 300, [true, false, true]],
+    ["two of five syncs of a minute", 60, [true, false, false, true, false]],
+    ["each second sync of 15 s", 15, [true, false]],
+  ] as const)("is reported once in two hours of %s", (_, periodSeconds, pattern) => {
+    const syncPeriodMs = periodSeconds * 1_000;
+    const record = {
+      name: clusterName("eu-1"),
+      syncPeriodMs,
+      partitions: [{ name: WHOLE_CLUSTER }],
+    };
+    let known: KindsReported = {};
+    let undecided: Undecided | undefined;
+    const told: number[] = [];
+    for (let minute = 0; minute < 120; minute++) {
+      const nowMs = NOON + minute * MINUTE_MS;
+      const span = { fromMs: nowMs - MINUTE_MS, untilMs: nowMs };
+      const times = dueTimes(record.name, WHOLE_CLUSTER, syncPeriodMs, span);
+      const failed = times.filter((ms) => pattern[Math.floor(ms / syncPeriodMs) % pattern.length]);
+      undecided = withUndecided(undecided, failed, nowMs);
+      const head = {
+        nowMs,
+        dueDoneMs: nowMs,
+        troubles: { of: {}, ...(undecided && { undecided }) },
+      };
+      const all = problemsOf({
+        fleet: {},
+        clusters: [{ kind: "read", record: record as never }],
+        heads: new Map([[`eu-1/${WHOLE_CLUSTER}`, head as never]]),
+        nowMs,
+      });
+      const { report, reported } = risenProblems(known, all, nowMs);
+      known = reported;
+      if (report.risen.length > 0) told.push(minute);
+    }
+    expect(told).toHaveLength(1);
+    expect(told[0]).toBeLessThan(40);
   });
   it("is not counted while it has ended", () => {
     const { report } = risenProblems({}, fault("undecided", "just now"), NOON);

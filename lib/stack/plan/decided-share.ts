@@ -2,7 +2,7 @@ import type { PartitionName } from "../../rules/model/ids.ts";
 import type { ClusterRecord } from "../../rules/model/records.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import type { HeadGlance } from "../store/head/head.ts";
-import { undecidedSince } from "../store/head/undecided.ts";
+import { type Undecided, undecidedSince } from "../store/head/undecided.ts";
 import { countDueTimes } from "./due-times.ts";
 
 /** Of the syncs that were due in a time, how many there were and how many decided nothing. */
@@ -17,7 +17,10 @@ const WINDOWS = {
   hour: { ms: HOUR_MS, by: "minutes", stepMs: MINUTE_MS },
   day: { ms: DAY_MS, by: "hours", stepMs: HOUR_MS },
 } as const;
-export type Shares = Readonly<Record<keyof typeof WINDOWS, Share>>;
+export type Shares = Readonly<Record<keyof typeof WINDOWS, Share>> & {
+  /** The most that decided nothing in any quarter of the last hour. */
+  readonly worstQuarter: number;
+};
 
 type Planned = Pick<ClusterRecord, "name" | "syncPeriodMs" | "plannedFromMs">;
 
@@ -48,20 +51,44 @@ export const sharesOf = (
     const stored = undecidedSince(head?.troubles.undecided, by, Math.max(fromMs, plannedFromMs));
     return { due, undecided: Math.min(due, stored + open) };
   };
+  const quarter = shareIn(WINDOWS.quarter);
   return {
-    quarter: shareIn(WINDOWS.quarter),
+    quarter,
     hour: shareIn(WINDOWS.hour),
     day: shareIn(WINDOWS.day),
+    worstQuarter: Math.max(
+      quarter.undecided,
+      worstIn(head?.troubles.undecided, Math.max(nowMs - HOUR_MS, plannedFromMs)),
+    ),
   };
+};
+
+const QUARTER_MINUTES = WINDOWS.quarter.ms / MINUTE_MS;
+
+/** The most in any quarter of an hour from a time on, each ending with a due sync that is counted. */
+const worstIn = (undecided: Undecided | undefined, fromMs: number): number => {
+  const from = Math.ceil(fromMs / MINUTE_MS);
+  const minutes = [...(undecided?.minutes ?? [])].filter(([at]) => at >= from);
+  const endingAt = ([end]: readonly [number, number]): number =>
+    minutes.reduce(
+      (sum, [at, count]) => sum + (at <= end && at > end - QUARTER_MINUTES ? count : 0),
+      0,
+    );
+  return Math.max(0, ...minutes.map(endingAt));
 };
 
 /** Of all partitions of a cluster, or of all clusters of a fleet. */
 export const togetherOf = (shares: readonly Shares[]): Shares => {
-  const sumOf = (window: keyof Shares): Share => ({
+  const sumOf = (window: keyof typeof WINDOWS): Share => ({
     due: shares.reduce((sum, { [window]: { due } }) => sum + due, 0),
     undecided: shares.reduce((sum, { [window]: { undecided } }) => sum + undecided, 0),
   });
-  return { quarter: sumOf("quarter"), hour: sumOf("hour"), day: sumOf("day") };
+  return {
+    quarter: sumOf("quarter"),
+    hour: sumOf("hour"),
+    day: sumOf("day"),
+    worstQuarter: shares.reduce((sum, { worstQuarter }) => sum + worstQuarter, 0),
+  };
 };
 
 const TENTHS = 1_000;
@@ -95,14 +122,15 @@ export const isFast = ({ quarter }: Shares, periodMs: number): boolean =>
   lasts(quarter, BURNS.fast, periodMs);
 
 /**
- * True where the hour has as much without decisions as wakes a person, although the last minutes
- * may have none: more of it is no news.
+ * True where the hour, or a quarter in it, has as much without decisions as wakes a person,
+ * although the last minutes may have none: more of it is no news. A quarter of an hour has three
+ * syncs of a period of five minutes, of which now one fails and now two.
  */
-export const hasBurned = ({ hour }: Shares, periodMs: number): boolean =>
-  lasts(hour, BURNS.slow, periodMs);
+export const hasBurned = ({ hour, worstQuarter }: Shares, periodMs: number): boolean =>
+  lasts(hour, BURNS.slow, periodMs) || lasts({ undecided: worstQuarter }, BURNS.fast, periodMs);
 
 const lasts = (
-  { undecided }: Share,
+  { undecided }: Pick<Share, "undecided">,
   { leastMs, leastSyncs }: (typeof BURNS)[keyof typeof BURNS],
   periodMs: number,
 ): boolean => undecided >= leastSyncs && (undecided - 1) * periodMs >= leastMs;

@@ -213,12 +213,13 @@ const secretString = async (
   const { storedSecret } = await import("../cluster/access/secret.ts");
   const failed = (error: unknown): string =>
     `Secrets Manager answered ${error instanceof Error ? foreignText(error.name) : "an error"}; check its name, its Region and the rights of the function sync`;
-  return storedSecret(secretId, {
+  const { text } = await storedSecret(secretId, {
     name: sourceSecretName(source),
     words: sourceSecretWords(source),
     refuse,
     failed,
   });
+  return text;
 };
 
 /** An error of a library may quote the secret, so that only errors of ours are shown. */

@@ -174,7 +174,11 @@ describe("a secret", () => {
   });
 
   it.each([
-    ["no token", { token: undefined }, "it needs token, or clientCertData with clientKeyData"],
+    [
+      "no token",
+      { token: undefined },
+      "it needs token, tokenFrom, or clientCertData with clientKeyData",
+    ],
     ["a field too many", { tokn: "t0ken" }, "it has a field that is not allowed"],
     ["a CA that is no base64", { caData: "not base64!" }, "caData must be base64"],
   ])("with %s is refused, and its values stay out of the message", async (_name, change, state) => {

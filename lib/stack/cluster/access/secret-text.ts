@@ -117,7 +117,7 @@ const pathText = (path: readonly PropertyKey[]): string => {
   return text === "" ? "it" : text.replace(/^\./, "");
 };
 const FORMAT_NAME =
-  /^(?:apiVersion|kind|preferences|current-context|clusters|users|contexts|name|cluster|user|context|namespace|server|certificate-authority-data|tls-server-name|insecure-skip-tls-verify|disable-compression|token|client-certificate-data|client-key-data|username|password|as|as-uid|as-groups|as-user-extra|caData|clientCertData|clientKeyData|serverName|url|value)$/;
+  /^(?:apiVersion|kind|preferences|current-context|clusters|users|contexts|name|cluster|user|context|namespace|server|certificate-authority-data|tls-server-name|insecure-skip-tls-verify|disable-compression|token|client-certificate-data|client-key-data|username|password|as|as-uid|as-groups|as-user-extra|caData|tokenFrom|clientCertData|clientKeyData|serverName|url|value)$/;
 
 /**
  * The first fault of a secret: its position, and what is expected there. It quotes nothing of the

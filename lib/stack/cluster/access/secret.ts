@@ -22,15 +22,21 @@ export interface SecretOwner {
   readonly failed: (cause: unknown) => string;
 }
 
+interface StoredSecret {
+  readonly text: string;
+  readonly name: string;
+}
+
 /**
- * The text of a secret in AWS Secrets Manager. A name without ARN is read in the Region of the
- * function. Throws what `refuse` makes. This file holds the client of Secrets Manager, so it is
- * loaded by `import()` where the first secret is read.
+ * The text of a secret in AWS Secrets Manager, and the name that Secrets Manager has for it. A
+ * name without ARN is read in the Region of the function. Throws what `refuse` makes. This file
+ * holds the client of Secrets Manager, so it is loaded by `import()` where the first secret is
+ * read.
  */
 export const storedSecret = async (
   secretId: string,
   { name, words, refuse, failed }: SecretOwner,
-): Promise<string> => {
+): Promise<StoredSecret> => {
   const region = /^arn:aws[\w-]*:secretsmanager:([\w-]+):/.exec(secretId)?.[1];
   const client = new SecretsManagerClient({
     ...AWS_CALLS,
@@ -44,7 +50,7 @@ export const storedSecret = async (
     // answer decides.
     if (Name === undefined || !isSecretOf(Name, name)) throw refuse(words);
     if (SecretString === undefined) throw refuse("it holds bytes, and must hold text");
-    return SecretString;
+    return { text: SecretString, name: Name };
   } catch (error) {
     throw error instanceof TidemarkError ? error : refuse(failed(error));
   } finally {
@@ -65,15 +71,17 @@ const shortForm = z.strictObject({
   server: filled,
   caData: pemData,
   token: bearerToken.exactOptional(),
+  /** "aws": AWS makes the token, for the name of the secret as its audience. */
+  tokenFrom: z.literal("aws").exactOptional(),
   clientCertData: pemData.exactOptional(),
   clientKeyData: pemData.exactOptional(),
 });
 
 /**
- * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate),
- * or a kubeconfig. It is read again every five minutes and after a 401, so that a rotated secret
- * needs no restart; address and CA stay as they were read first. Failures are TidemarkErrors
- * `cluster.access.secret`, and quote nothing of the secret.
+ * Access by a secret in AWS Secrets Manager: `{ server, caData, token }` (or a client certificate,
+ * or `tokenFrom`), or a kubeconfig. It is read again every five minutes and after a 401, so that a
+ * rotated secret needs no restart; address and CA stay as they were read first. Failures are
+ * TidemarkErrors `cluster.access.secret`, and quote nothing of the secret.
  */
 export const secretAccess = async (
   connection: SecretConnection,
@@ -94,12 +102,10 @@ export const secretAccess = async (
   };
   const current = cached(
     async (nowMs) => {
-      const access = await accessFrom(
-        await storedSecret(connection.secretId, owner),
-        connection.context,
-        parts,
-      );
-      return { access, life: await usableLife(access, connection, { refuse, nowMs }) };
+      const secret = await storedSecret(connection.secretId, owner);
+      const { access, isRenewed } = await accessFrom(secret, connection.context, parts);
+      const life = await usableLife(access, connection, { refuse, nowMs });
+      return { access, life, told: isRenewed ? undefined : life };
     },
     {
       // A token that ends before is read again at its end: another one may be there.
@@ -109,16 +115,16 @@ export const secretAccess = async (
     },
   );
   const first = await current.get();
-  let { life } = first;
+  let { told } = first;
   return {
     ...first.access,
     credentials: async () => {
       const read = await current.get();
-      life = read.life;
+      told = read.told;
       return read.access.credentials();
     },
     forget: current.forget,
-    tokenLife: () => life,
+    tokenLife: () => told,
   };
 };
 
@@ -170,17 +176,25 @@ const awsWords = (cause: unknown): string => {
   return foreignText(cause.message);
 };
 
+/** `isRenewed`: its token is made anew whenever the secret is read, so that nobody has to. */
+interface ReadAccess {
+  readonly access: Access;
+  readonly isRenewed: boolean;
+}
+
 const accessFrom = async (
-  text: string,
+  { text, name }: StoredSecret,
   context: string | undefined,
   parts: SecretParts,
-): Promise<Access> => {
+): Promise<ReadAccess> => {
   const reading = await readSecretText(text);
   if (reading.kind === "unreadable") throw parts.refuse(reading.why);
   const { value } = reading;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw parts.refuse("it is neither the short form nor a kubeconfig");
-  return isShort(value) ? shortAccess(value, parts) : kubeconfigTextAccess(value, context, parts);
+  return isShort(value)
+    ? shortAccess(value, name, parts)
+    : { access: kubeconfigTextAccess(value, context, parts), isRenewed: false };
 };
 
 /** True unless the content has a field of a kubeconfig. */
@@ -189,14 +203,28 @@ const isShort = (value: object): boolean =>
     (key) => key in value,
   );
 
-const shortAccess = (value: unknown, { refuse, access }: SecretParts): Access => {
+/**
+ * A token of AWS is for the name of the secret: so the one who writes the secret of a cluster gets
+ * no token that another cluster takes, whatever address the secret has.
+ */
+const shortAccess = async (
+  value: unknown,
+  secretName: string,
+  { refuse, access }: SecretParts,
+): Promise<ReadAccess> => {
   const parsed = shortForm.safeParse(value);
   if (!parsed.success) throw refuse(faultText(parsed.error));
-  const { server, caData, token, clientCertData, clientKeyData } = parsed.data;
+  const { server, caData, tokenFrom, clientCertData, clientKeyData } = parsed.data;
+  if (tokenFrom !== undefined && parsed.data.token !== undefined)
+    throw refuse("it has both token and tokenFrom; leave one of them out");
+  const isRenewed = tokenFrom === "aws";
+  const token = isRenewed
+    ? await (await import("./web-identity.ts")).webIdentityToken(secretName, refuse)
+    : parsed.data.token;
   if (token === undefined && (clientCertData === undefined || clientKeyData === undefined)) {
-    throw refuse("it needs token, or clientCertData with clientKeyData");
+    throw refuse("it needs token, tokenFrom, or clientCertData with clientKeyData");
   }
-  return access({
+  const parts = {
     server,
     ca: caData,
     credentials: {
@@ -204,5 +232,6 @@ const shortAccess = (value: unknown, { refuse, access }: SecretParts): Access =>
       ...(clientCertData !== undefined && { cert: clientCertData }),
       ...(clientKeyData !== undefined && { key: clientKeyData }),
     },
-  });
+  };
+  return { access: access(parts), isRenewed };
 };
