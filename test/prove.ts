@@ -46,6 +46,11 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     about: "the template of the stack, by cfn-lint and checkov",
     file: "test/infra/check/run.ts",
   },
+  forty: {
+    about:
+      "forty clusters from one folder in Git, two of them real control planes: an hour of faults, and the bill against what was counted",
+    file: "test/infra/forty/run.ts",
+  },
   "kill-test": { about: "npm start, killed at random moments", file: "test/e2e/kill-test.ts" },
   model: { about: "the models of the protocol, asked by spin", file: "test/protocol/run.ts" },
   mutation: {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { ClusterOptions } from "../../lib/embedded/cluster/simulated-cluster.ts";
 import { SYNC_QUEUE } from "../../lib/embedded/layout.ts";
 import type { Queues } from "../../lib/embedded/queue/sqs-server.ts";
 import { openService } from "../../lib/answers/service/open.ts";
@@ -8,8 +9,7 @@ import type { Service } from "../../lib/answers/service/service.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import { withIds } from "../../lib/stack/store/table/real-tables.ts";
 import { type FaultyCluster, startFaultyCluster } from "../local/cluster/faulty-cluster.ts";
-import type { Trace } from "../../lib/embedded/traces/trace.ts";
-import { type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
+import { type Account, type OpenAccount, openAccount, type Statement } from "./lambda/account.ts";
 import { keyOf, type Sample, samplesIn } from "./lambda/emitted.ts";
 import { type Environment, startEnvironment } from "./lambda/runtime-api.ts";
 import { CLUSTER_ADDRESS, type LoadBalancer, startLoadBalancer } from "./load-balancer.ts";
@@ -31,6 +31,7 @@ export interface StackOf {
   readonly packaged: Pick<Stack["packaged"], "resources" | "text">;
 }
 const MINUTE_MS = 60_000;
+const SYNC_FUNCTION = "tidemark-prod-sync";
 /** The topic that a stack with a mail address makes. */
 const ALARM_TOPIC = "arn:aws:sns:eu-central-1:123456789012:tidemark-prod-alarms";
 
@@ -52,7 +53,7 @@ export const hpaOf = (maxReplicas: number, labels: Readonly<Record<string, strin
     },
   });
 /** Four pods would be right, and it has two. */
-const WEB = {
+export const WEB = {
   requests: { cpuMillicores: 500, memoryBytes: 2 ** 28 },
   limits: { cpuMillicores: 600, memoryBytes: 2 ** 29 },
   namespace: "shop",
@@ -71,20 +72,20 @@ export interface ReachedCluster {
 }
 
 /**
- * A simulated cluster with the workload `web`, which has run for ten minutes, behind a load
- * balancer that functions reach.
+ * A simulated cluster with the workload `web`, or with others, which has run for ten minutes,
+ * behind a load balancer that functions reach.
  */
 export const startReachedCluster = async (
   folder: string,
   clock: () => number,
-  trace: Trace = WEB.trace,
+  { seed = 1, workloads = [WEB] }: Partial<Pick<ClusterOptions, "seed" | "workloads">> = {},
 ): Promise<ReachedCluster> => {
   let aheadMs = -10 * MINUTE_MS;
   const cluster = await startFaultyCluster({
     dataDir: folder,
     clock: () => clock() + aheadMs,
-    seed: 1,
-    workloads: [{ ...WEB, trace }],
+    seed,
+    workloads,
   });
   aheadMs = 0;
   const balancer = await startLoadBalancer(cluster.kubeconfigPath);
@@ -156,10 +157,24 @@ export interface FunctionsOf {
   readonly region?: string;
   /** How far the clocks of functions and tables are ahead of the real one. */
   readonly aheadMs?: () => number;
+  /** Gets what the tables charge for each request. */
+  readonly onConsumed?: Account["onConsumed"];
+  /** The URL of `connect`, for `api`. */
+  readonly connectUrl?: string;
 }
 
+const LOGICAL = {
+  schedule: "ScheduleLambdaFunction",
+  sync: "SyncLambdaFunction",
+  api: "ApiLambdaFunction",
+  connect: "ConnectLambdaFunction",
+} as const;
+type FunctionName = keyof typeof LOGICAL;
+
 export interface Functions {
-  readonly start: (name: "schedule" | "sync") => Promise<Environment>;
+  readonly start: (name: FunctionName) => Promise<Environment>;
+  /** Requests that the account got. */
+  readonly calls: OpenAccount["calls"];
   readonly published: OpenAccount["published"];
   readonly close: () => Promise<void>;
 }
@@ -178,21 +193,29 @@ export const openFunctions = async ({
   deafTopic,
   region,
   aheadMs = () => 0,
+  onConsumed,
+  connectUrl = "https://connect.lambda-url.eu-central-1.on.aws/",
 }: FunctionsOf): Promise<Functions> => {
   const resources = parameters
     ? resourcesOf(stack.packaged.text, parameters)
     : stack.packaged.resources;
+  const started: Environment[] = [];
+  const running = new Map<FunctionName, Environment>();
   const account = await openAccount({
     dynamodb,
     sqs: queues.endpoint,
     eks: {},
     secrets,
-    invoke: async () => undefined,
+    invoke: async (_sync, payload) => (await running.get("sync")?.invoke(payload))?.body,
     roles: {
       schedule: statementsOf(resources, "ScheduleRole"),
       sync: statementsOf(resources, "SyncRole"),
+      api: statementsOf(resources, "ApiRole"),
+      connect: statementsOf(resources, "ConnectRole"),
     },
+    ...(onConsumed && { onConsumed }),
     names: {
+      SyncLambdaFunction: SYNC_FUNCTION,
       StateTable: tables.stateTable,
       HistoryTable: tables.historyTable,
       ExistingStateTable: tables.stateTable,
@@ -203,29 +226,31 @@ export const openFunctions = async ({
     ...(deafTopic !== undefined && { deafTopic }),
     clock: () => Date.now() + aheadMs(),
   });
-  const started: Environment[] = [];
   const { TIDEMARK_ALARM_TOPIC = ALARM_TOPIC } = textVariablesOf(
     resources,
     "ScheduleLambdaFunction",
   );
-  const own = {
-    schedule: {
-      TIDEMARK_ALARM_TOPIC,
-      TIDEMARK_SYNC_QUEUE_URL: queues.syncUrl.replace(queues.endpoint, account.endpoint),
-    },
-    sync: { TIDEMARK_HISTORY_TABLE: tables.historyTable },
+  const TIDEMARK_SYNC_QUEUE_URL = queues.syncUrl.replace(queues.endpoint, account.endpoint);
+  const TIDEMARK_HISTORY_TABLE = tables.historyTable;
+  const deadLetters = {
+    TIDEMARK_SYNC_DEAD_LETTERS_URL: `${account.endpoint}/000000000000/sync-dead-letters`,
+    TIDEMARK_TICK_DEAD_LETTERS_URL: `${account.endpoint}/000000000000/tick-dead-letters`,
   };
-  const start = async (name: "schedule" | "sync"): Promise<Environment> => {
+  const editing = { TIDEMARK_SYNC_QUEUE_URL, TIDEMARK_HISTORY_TABLE, ...deadLetters };
+  const own = {
+    schedule: { TIDEMARK_ALARM_TOPIC, TIDEMARK_SYNC_QUEUE_URL },
+    sync: { TIDEMARK_HISTORY_TABLE },
+    api: { ...editing, TIDEMARK_CONNECT_URL: connectUrl },
+    connect: { ...editing, TIDEMARK_SYNC_FUNCTION: SYNC_FUNCTION },
+  };
+  const start = async (name: FunctionName): Promise<Environment> => {
     const environment = await startEnvironment({
       taskRoot: stack.folder,
       handler: `dist/${name}/index.handler`,
       timeoutMs: 30_000,
       aheadMs,
       environment: {
-        ...textVariablesOf(
-          resources,
-          name === "sync" ? "SyncLambdaFunction" : "ScheduleLambdaFunction",
-        ),
+        ...textVariablesOf(resources, LOGICAL[name]),
         TIDEMARK_CLUSTER_METRICS: "none",
         TIDEMARK_STATE_TABLE: tables.stateTable,
         STAND_IN_ROUTE: `${CLUSTER_ADDRESS}=127.0.0.1`,
@@ -236,13 +261,14 @@ export const openFunctions = async ({
       },
     });
     started.push(environment);
+    running.set(name, environment);
     return environment;
   };
   const close = async (): Promise<void> => {
     for (const environment of started) await environment.stop();
     await account.close();
   };
-  return { start, published: account.published, close };
+  return { start, published: account.published, calls: account.calls, close };
 };
 
 export const clusterFolder = (folder: string, name: string): string =>

@@ -9,10 +9,7 @@ import { type Queues, startQueues } from "../../lib/embedded/queue/sqs-server.ts
 import type { Service } from "../../lib/answers/service/service.ts";
 import { OWNER_LABEL } from "../../lib/stack/sync/keep/troubles.ts";
 import {
-  alarmsIn,
-  called,
   clusterFolder,
-  eventOfMessage,
   type Functions,
   hpaOf,
   openFunctions,
@@ -24,13 +21,11 @@ import {
   type TableNames,
 } from "./alarm-stack.ts";
 import type { Sample } from "./lambda/emitted.ts";
-import { fires } from "./lambda/fires.ts";
 import type { Environment } from "./lambda/runtime-api.ts";
+import { noMinutes, playMinute, type Stage } from "./minutes.ts";
 import type { ParameterValues } from "./settle-conditions.ts";
 
 const MINUTE_MS = 60_000;
-/** Syncs start at most this late. */
-const STEP_MS = 10_000;
 export const CLUSTERS = ["dev", "eu-1", "eu-2", "slow"] as const;
 type Name = (typeof CLUSTERS)[number];
 const PERIOD_MS: Readonly<Record<Name, number>> = {
@@ -65,6 +60,11 @@ export interface DayOptions extends DeployedFleet {
   readonly client: DynamoDBClient;
 }
 
+const started = (environment: Environment | undefined): Environment => {
+  if (!environment) throw new TypeError("the functions begin with a deployment");
+  return environment;
+};
+
 /** A fleet of four clusters whose minutes are played. */
 export interface Day {
   /** People's side. */
@@ -91,8 +91,6 @@ export interface Day {
   readonly planningLog: () => string;
   readonly close: () => Promise<void>;
 }
-
-const NEW = /New problems: ([^"]*)/g;
 
 /**
  * Minutes of a fleet: the packaged functions plan and sync it through a real queue, on clocks that
@@ -159,47 +157,17 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
       }),
     );
 
-  const [received, fired]: [(readonly Sample[])[], string[]] = [[], []];
-  const on = new Set<string>();
-  /** What is due is synced, and its message is gone. */
-  const serveDue = async (): Promise<readonly Sample[]> => {
-    const samples: Sample[] = [];
-    for (const { body, inFlight } of queues.sync.receive(1_000)) {
-      const { cluster }: { readonly cluster: Name } = JSON.parse(body);
-      if (sync && !unserved.has(cluster))
-        samples.push(...(await called(sync, "SyncLambdaFunction", eventOfMessage(body))));
-      queues.sync.remove(inFlight?.receipt ?? "");
-    }
-    return samples;
-  };
-  /**
-   * One minute of the clock: a call of the scheduler, the syncs that are due, and then every alarm.
-   */
-  const playMinute = async (planning: Environment): Promise<readonly string[]> => {
-    const logged = planning.log().length;
-    const minute = [
-      ...(await called(planning, "ScheduleLambdaFunction", {
-        scheduledTime: new Date(clock()).toISOString(),
-      })),
-    ];
-    const startedMs = Date.now();
-    for (let passedMs = 0; passedMs < MINUTE_MS; passedMs += STEP_MS) {
-      minute.push(...(await serveDue()));
-      aheadMs += STEP_MS;
-    }
-    // The time that playing took is a part of the minute.
-    aheadMs -= Math.min(Date.now() - startedMs, STEP_MS);
-    received.push(minute);
-    const line = [...planning.log().slice(logged).matchAll(NEW)]
-      .map(([, text = ""]) => text)
-      .join(" ");
-    const firing = alarmsIn(fleet.stack).flatMap(([alarm, properties]) =>
-      fires(properties, received) ? [alarm] : [],
-    );
-    const begun = firing.filter((alarm) => !on.has(alarm));
-    on.clear();
-    for (const alarm of firing) on.add(alarm);
-    return begun.map((alarm) => `${alarm}: ${line.replaceAll(/ since [^;,]*/g, "")}`);
+  const past = noMinutes();
+  const { received } = past;
+  const fired: string[] = [];
+  const stage: Stage = {
+    queues,
+    unserved,
+    move: (byMs) => (aheadMs += byMs),
+    clock,
+    stack: () => fleet.stack,
+    schedule: () => started(schedule),
+    syncs: () => [started(sync)],
   };
 
   return {
@@ -207,8 +175,8 @@ export const openDay = async ({ folder, dynamodb, client, ...first }: DayOptions
     deploy,
     play: async (minutes) => {
       const from = fired.length;
-      for (let minute = 0; schedule && minute < minutes; minute++)
-        fired.push(...(await playMinute(schedule)));
+      for (let minute = 0; minute < minutes; minute++)
+        fired.push(...(await playMinute(stage, past)));
       playedMs = Date.now();
       return fired.slice(from);
     },

@@ -30,6 +30,14 @@ export interface Account {
   readonly deafTopic?: string;
   /** The clock in the date of each answer. Default: that of this machine. */
   readonly clock?: () => number;
+  /** Gets what the tables charge for each request, by the role that asked. */
+  readonly onConsumed?: (consumed: Consumed) => void;
+}
+
+export interface Consumed {
+  readonly role: string;
+  readonly isWrite: boolean;
+  readonly units: number;
 }
 
 export interface Call {
@@ -96,7 +104,18 @@ export const openAccount = async (account: Account): Promise<OpenAccount> => {
       asked.service === "dynamodb" || asked.service === "sqs"
         ? await forwarded(account, asked, request, body)
         : await ownAnswer(asked, body);
+    if (asked.service === "dynamodb") count(asked, role, answered);
     reply(response, status, answered);
+  };
+  const { onConsumed } = account;
+  const count = ({ actions }: Asked, role: string, answered: unknown): void => {
+    const { ConsumedCapacity = [] } = answered as {
+      readonly ConsumedCapacity?: Capacity | readonly Capacity[];
+    };
+    const units = [ConsumedCapacity]
+      .flat()
+      .reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
+    onConsumed?.({ role, isWrite: actions.some((action) => WRITES.has(action)), units });
   };
   const ownAnswer = async (
     { service, resource }: Asked,
@@ -125,18 +144,29 @@ export const openAccount = async (account: Account): Promise<OpenAccount> => {
   };
 };
 
+interface Capacity {
+  readonly CapacityUnits: number;
+}
+/** Actions that change a table; all others read. */
+const WRITES = new Set(
+  ["PutItem", "UpdateItem", "DeleteItem", "PartiQLInsert"].map((name) => `dynamodb:${name}`),
+);
+
 const forwarded = async (
-  { dynamodb, sqs }: Account,
+  { dynamodb, sqs, onConsumed }: Account,
   { service }: Asked,
   { headers: given }: IncomingMessage,
   body: string,
 ): Promise<readonly [number, unknown]> => {
   const names = ["content-type", "x-amz-target", "authorization", "x-amz-date"];
   const headers = Object.fromEntries(names.map((name) => [name, String(given[name])]));
+  const isCharged = service === "dynamodb" && onConsumed !== undefined;
   const answer = await fetch(service === "dynamodb" ? dynamodb : sqs, {
     method: "POST",
     headers,
-    body,
+    body: isCharged
+      ? JSON.stringify({ ...JSON.parse(body), ReturnConsumedCapacity: "TOTAL" })
+      : body,
   });
   return [answer.status, await answer.json()];
 };

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { moveClock } from "./moved-clock.ts";
 
 /**
  * What Lambda's runtime does around a handler, as its Runtime API documents it: load, then for ever
@@ -28,23 +29,6 @@ if (from && to) {
   });
 }
 
-/**
- * The clock of a machine that a test moves ahead with its event, so that hours are played in
- * seconds. Both clocks of the process move together, as when time passes; timers do not.
- */
-let aheadMs = 0;
-const RealDate = Date;
-const realSteadyMs = performance.now.bind(performance);
-globalThis.Date = class extends RealDate {
-  constructor(...given: readonly []) {
-    super(...(given.length === 0 ? ([RealDate.now() + aheadMs] as unknown as readonly []) : given));
-  }
-  static override now(): number {
-    return RealDate.now() + aheadMs;
-  }
-} as DateConstructor;
-performance.now = () => realSteadyMs() + aheadMs;
-
 interface Context {
   readonly awsRequestId: string;
   readonly functionName: string;
@@ -71,10 +55,22 @@ const load = (): Handler => {
   return createRequire(join(root, "bootstrap.cjs"))(`./${file}`)[member];
 };
 
+/** Waits for an event for as long as there is none: a request of its own ends after five minutes. */
+const nextEvent = async (): Promise<Response> => {
+  for (;;) {
+    try {
+      return await fetch(`${API}/invocation/next`);
+    } catch (error) {
+      const { cause } = error as { readonly cause?: { readonly code?: string } };
+      if (cause?.code !== "UND_ERR_HEADERS_TIMEOUT") throw error;
+    }
+  }
+};
+
 const serveOne = async (handler: Handler): Promise<void> => {
-  const next = await fetch(`${API}/invocation/next`);
+  const next = await nextEvent();
   const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
-  aheadMs = Number(next.headers.get("stand-in-ahead-ms"));
+  moveClock(Number(next.headers.get("stand-in-ahead-ms")));
   const deadlineMs = Number(next.headers.get("lambda-runtime-deadline-ms"));
   const context: Context = {
     awsRequestId: id,

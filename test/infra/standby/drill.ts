@@ -13,6 +13,7 @@ import {
   serviceOn,
   type StackOf,
   startReachedCluster,
+  WEB,
   TABLES,
 } from "../alarm-stack.ts";
 import type { Environment } from "../lambda/runtime-api.ts";
@@ -71,7 +72,9 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
   try {
     const replicas = await startReplicas(REGIONS, TABLES);
     closing.push(replicas.close);
-    const cluster = await startReachedCluster(clusterFolder(folder, CLUSTER), clock, LOAD);
+    const cluster = await startReachedCluster(clusterFolder(folder, CLUSTER), clock, {
+      workloads: [{ ...WEB, trace: LOAD }],
+    });
     closing.push(cluster.close);
     const secrets = { [`tidemark-prod/${CLUSTER}`]: cluster.balancer.kubeconfig };
     const open = async (name: string): Promise<Region> => {
