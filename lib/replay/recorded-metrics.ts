@@ -115,7 +115,10 @@ export const recordedMetrics = (
   const problems = levels.flatMap((level) => {
     const key = measureKey(level, inside);
     if (loads.has(key)) return [];
-    return [refused.get(key) ?? { of: level.name, why: NOT_RECORDED }];
+    const otherMeasure = level.measure === "Percent" ? "Average" : "Percent";
+    const isOtherUnit =
+      isUse(level) && loads.has(measureKey({ ...level, measure: otherMeasure }, inside));
+    return [refused.get(key) ?? { of: level.name, why: isOtherUnit ? OTHER_UNIT : NOT_RECORDED }];
   });
   if (levels.length === 0)
     return { refused: [{ of: "spec", why: "it has no metric that is recorded" }] };
@@ -130,6 +133,9 @@ export const recordedMetrics = (
 
 const NOT_RECORDED =
   "the recorded policy did not measure it, so its values are not stored; apply it with scaleUpOnly or dryRun first";
+
+const OTHER_UNIT =
+  "what the pods ask for is not stored, so that a percentage says nothing of an amount; write the target in the unit that was recorded";
 
 const modelWith = ({ measure }: MetricLevel, { kind, load, idle }: RecordedLoad): MetricModel => {
   if (kind === "total") return { kind, load, eachMilli: 1 };

@@ -352,7 +352,7 @@ describe("recordedMetrics()", () => {
       native({ resource: { name: "cpu" }, measure: "Average", target: "300m" }),
     );
     expect(made).toEqual({
-      refused: [{ of: "cpu", why: expect.stringContaining("did not measure it") }],
+      refused: [{ of: "cpu", why: expect.stringContaining("what the pods ask for is not stored") }],
     });
   });
 

@@ -271,6 +271,8 @@ const reportOf = (
     ...candidates.map(({ label, kind }) => ({ name: label, kind })),
   ];
   const results = besideFirst([unchanged.minutes, ...minutes.slice(1)], counted);
+  // What no figure says was cut off, as a second of a day, has no other figures either.
+  const isCutOff = results.some(({ figures }) => (figuresReport(figures, price).cutOff ?? 0) > 0);
   const report: ReplayReport = {
     of: `${view.cluster}/${view.namespace}/${view.name}`,
     since: rfc3339(counted.fromMs),
@@ -292,7 +294,7 @@ const reportOf = (
     policies: results.flatMap((one, at) => {
       const named = names[at];
       if (!named) return [];
-      const raised = ([unchanged, ...others][at]?.raised ?? []).map(
+      const raised = (isCutOff ? ([unchanged, ...others][at]?.raised ?? []) : []).map(
         (more): RaisedReport => ({
           factor: more.factor,
           ...figuresReport(figuresOf(more.minutes, counted), price),
