@@ -157,6 +157,39 @@ describe("a change of the count from outside", () => {
     expect(await told(world)).toEqual([]);
   });
 
+  it("is not the scale of another autoscaler of the workload, made in the sync that counts an older one of this", async () => {
+    const world = await newWorld(engine.client, engine.tables, { api: 2, web: 2 });
+    await next(world);
+    for (const name of ["api", "web"]) workloadOf(world, name).demand = 5;
+    const client = around(engine.client, (command, send) =>
+      command === "PutItemCommand" ? Promise.reject(new Error("the process died")) : send(),
+    );
+    const { timing } = world.worker();
+    const dies = world.worker({
+      timing: { ...timing, scalesPerWave: 1 },
+      tables: { ...world.tables, client },
+    });
+    await expect(next(world, dies)).rejects.toThrow("died");
+    // The head has the scale of the first wave as settled, and not as counted.
+    const [first] = (await world.head()).uncounted;
+    const own = ["api", "web"].find((name) => first?.uid === world.autoscaler(name).uid) ?? "";
+    const record = world.autoscaler(own);
+    await putAutoscaler(world.tables, { ...record, generation: 2, manifest: "broken" }, 1);
+    const twin = { ...world.autoscaler("twin"), manifest: own };
+    await putAutoscaler(world.tables, twin, undefined);
+    workloadOf(world, own).demand = 8;
+    await next(world);
+    expect((await world.head()).uncounted).toEqual([]);
+    expect((await world.events()).find(({ name }) => name === "twin")).toMatchObject({
+      from: 5,
+      to: 8,
+    });
+    await deleteAutoscaler(world.tables, twin, 1);
+    await putAutoscaler(world.tables, { ...record, generation: 3 }, 2);
+    await next(world);
+    expect(await told(world)).toEqual([]);
+  });
+
   it("is an event where a sync could not read its cluster, and settled the first scale of an autoscaler that is deleted", async () => {
     const world = await newWorld(engine.client, engine.tables, { web: 5 });
     await next(world);

@@ -173,8 +173,9 @@ export const readingsOf = (verdicts: readonly Verdict[]): Readings => {
 };
 
 /**
- * The scale of this stack that has set the count of an autoscaler's workload: its own, or the scale
- * of another autoscaler of the workload. An autoscaler that was not evaluated is matched by the
+ * The newest scale of this stack that has set the count of an autoscaler's workload: its own, or
+ * the scale of another autoscaler of the workload, which may be made in the sync that counts an
+ * older one of this autoscaler. An autoscaler that was not evaluated is matched by the
  * object (`of`) that it was compared with. `unknown` where it may be any of the scales whose object
  * no reading names: of an evaluated autoscaler the workload decides.
  */
@@ -188,6 +189,10 @@ const ownScales = (
   );
   if (made.length === 0) return () => undefined;
   const { scaled, byUid, byEnd, unnamed } = listed(loaded, readings, made);
+  // Scales of one workload are made one after the other: late ones first, in their order.
+  const order = new Map<OwnScale, number>(made.map(({ scale }, at) => [scale, at]));
+  const newest = (one: OwnScale | undefined, other: OwnScale | undefined): OwnScale | undefined =>
+    one && other && (order.get(one) ?? 0) > (order.get(other) ?? 0) ? one : (other ?? one);
   const isUnknown = (isEvaluated: boolean): boolean =>
     unnamed.workload > 0 || (unnamed.object > 0 && !isEvaluated);
   return (uid, of) => {
@@ -195,9 +200,7 @@ const ownScales = (
     const object = objectOf(verdict);
     const sameObject = object === undefined ? byEnd.get(of) : byUid.get(object);
     const sameTarget = verdict && scaled.get(workloadOf(verdict.autoscaler));
-    const found = [scaled.get(uid), sameTarget, sameObject, scaled.get(of)].find(
-      (scale) => scale !== undefined,
-    );
+    const found = [scaled.get(uid), sameTarget, sameObject, scaled.get(of)].reduce(newest);
     return found ?? (isUnknown(verdict !== undefined) ? "unknown" : undefined);
   };
 };
