@@ -10,7 +10,8 @@ import type { SeedOutcome } from "./seed.ts";
  * `npm run simulate -- --seeds N [--first-seed K] [--coverage] [--beside [COMMIT]]`: plays seeds K
  * … K+N−1, prints the story of each that fails, and ends with 1 if one did. With --coverage it also
  * tells which faults met which calls. With --beside a part of the environments work by the build of
- * another commit, by default the newest tag, over the same table.
+ * another commit, by default the newest tag, over the same table. With --weeks the seeds are of
+ * weeks, which judge what readers are shown.
  */
 const { values } = parseArgs({
   // "--beside" alone means the newest tag.
@@ -24,12 +25,13 @@ const { values } = parseArgs({
     "first-seed": { type: "string", default: "0" },
     coverage: { type: "boolean", default: false },
     beside: { type: "string" },
+    weeks: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 if (values.help) {
   process.stdout.write(
-    "npm run simulate -- [--seeds N] [--first-seed K] [--coverage] [--beside [COMMIT]]\n",
+    "npm run simulate -- [--seeds N] [--first-seed K] [--coverage] [--beside [COMMIT]] [--weeks]\n",
   );
   process.exit(0);
 }
@@ -78,14 +80,15 @@ const told = ({ seed, violation, story, coverage }: SeedOutcome): void => {
   stdout.write(
     `Seed ${seed} failed: ${violation.invariant}\n${story.map((line) => `  ${line}\n`).join("")}  ${violation.message}\n`,
   );
-  stdout.write(`  Play it alone: npm run simulate -- --seeds 1 --first-seed ${seed}\n`);
+  const kind = values.weeks ? " --weeks" : "";
+  stdout.write(`  Play it alone: npm run simulate --${kind} --seeds 1 --first-seed ${seed}\n`);
 };
 
 /** One thread that plays seed after seed until none is left. */
 const playAll = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./seeds-worker.ts", import.meta.url), {
-      workerData: { besideFolder },
+      workerData: { besideFolder, weeks: values.weeks },
     });
     const go = (): void => {
       if (next < first + seeds) worker.postMessage(next++);

@@ -37,7 +37,9 @@ const found = ({
   problemsOf({
     fleet: frozen ? { frozen: { by: "ada", atMs: 0, reason: "drill" } } : {},
     clusters: [{ kind: "read", record: cluster("eu-1", more) }],
-    heads: new Map([["eu-1/default", { nowMs: NOON - agoMs, dueDoneMs: NOON - agoMs, troubles }]]),
+    heads: new Map([
+      ["eu-1/default", { evaluatedMs: NOON - agoMs, dueDoneMs: NOON - agoMs, troubles }],
+    ]),
     nowMs: NOON,
   });
 const kinds = (play: Play): readonly string[] => found(play).map(({ kind }) => kind);

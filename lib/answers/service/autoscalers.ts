@@ -76,7 +76,7 @@ export const snapshotReader = (
     ]);
     const isNeeded = evaluated?.evaluation.status === undefined;
     const [windows, windowsProblem] = ahead ?? (isNeeded ? await readWindows() : []);
-    const syncedMs = data?.head?.nowMs;
+    const syncedMs = data?.head?.evaluatedMs;
     const partition = partitionOf(cluster, record.namespace);
     return present({
       cluster,

@@ -42,16 +42,21 @@ export interface KnownPartition {
   readonly measuredMs: (key: string) => number;
 }
 
-type Index = PartitionIndex & { readonly epoch: number };
-interface Summary {
+interface Read {
   readonly epoch: number;
+  /** When it was read, by the clock of the environment. */
+  readonly readMs: number;
+}
+type Index = PartitionIndex & Read & { readonly hash: string };
+interface Summary extends Read {
   readonly atMs: number;
   readonly rows: ReadonlyMap<string, SummaryRow>;
 }
 
 /**
  * What an environment has read. An item of the same epoch is the same item, so that only items with
- * a later epoch are read again.
+ * a later epoch are read again; but tables may have been restored under the environment, to an
+ * instant before the item (`isInDoubt`).
  */
 interface Remembered {
   index?: Index;
@@ -92,7 +97,13 @@ export const headsForNames = async (
     readHeadsAndIndexes(tables, unknown, consistent),
   ]);
   for (const [at, ref] of unknown.entries())
-    remember(memory, partitionPath(ref), "index", derivedItemOf(found[at]?.indexItem));
+    remember(
+      memory,
+      partitionPath(ref),
+      "index",
+      derivedItemOf(found[at]?.indexItem),
+      tables.clock(),
+    );
   const byPath = new Map([
     ...known.map((ref, at) => [partitionPath(ref), heads[at]] as const),
     ...unknown.map((ref, at) => [partitionPath(ref), found[at]?.head] as const),
@@ -171,6 +182,10 @@ const readMissing = async (
   kinds: readonly (keyof Remembered)[],
 ): Promise<ReadonlyMap<string, Remembered>> => {
   const memory = memoryOf(tables);
+  const nowMs = tables.clock();
+  for (const one of wanted)
+    for (const { path, kind } of doubtful(one, memory.get(partitionPath(one.ref)), nowMs))
+      delete memory.get(path)?.[kind];
   for (const consistent of [false, true]) {
     const missing = wanted
       .flatMap((one) => missingOf(one, memory.get(partitionPath(one.ref))))
@@ -181,7 +196,7 @@ const readMissing = async (
       consistent,
     });
     for (const [at, { path, kind }] of missing.entries())
-      remember(memory, path, kind, derivedItemOf(items[at]));
+      remember(memory, path, kind, derivedItemOf(items[at]), nowMs);
   }
   return memory;
 };
@@ -191,6 +206,31 @@ interface Missing {
   readonly kind: keyof Remembered;
   readonly key: Key;
 }
+
+/**
+ * What is remembered and is not what the head names, because the tables have gone back to before it:
+ * another item of the same epoch, or a later one. Later ones are ordinary for a moment: a head may be
+ * read late.
+ */
+const doubtful = (
+  { ref, head }: WantedPartition,
+  { index, summary }: Remembered = {},
+  nowMs: number,
+): readonly Pick<Missing, "path" | "kind">[] => {
+  const stated = statedIn(head);
+  if (!stated) return [];
+  const isInDoubt = ({ epoch, readMs }: Read, statedEpoch: number, isStated: boolean): boolean =>
+    epoch === statedEpoch ? !isStated : epoch > statedEpoch && nowMs - readMs > LATE_HEAD_MS;
+  const kinds: (keyof Remembered)[] = [];
+  if (index && isInDoubt(index, stated.index.epoch, index.hash === stated.index.hash))
+    kinds.push("index");
+  if (summary && isInDoubt(summary, stated.baseEpoch, summary.atMs === stated.baseMs))
+    kinds.push("summary");
+  return kinds.map((kind) => ({ path: partitionPath(ref), kind }));
+};
+
+/** No head is read so long after it was replaced. */
+const LATE_HEAD_MS = 60_000;
 
 const missingOf = (
   { ref, head }: WantedPartition,
@@ -216,6 +256,7 @@ const remember = (
   path: string,
   kind: keyof Remembered,
   item: DerivedItem | undefined,
+  readMs: number,
 ): void => {
   if (!item) return;
   const known = memory.get(path) ?? {};
@@ -224,13 +265,14 @@ const remember = (
   if ((known[kind]?.epoch ?? 0) > item.epoch) return;
   if (kind === "index") {
     const index = decodeIndex(item.body);
-    if (index) known.index = { ...index, epoch: item.epoch };
+    if (index) known.index = { ...index, epoch: item.epoch, readMs };
     return;
   }
   const summary = decodeSummary(item.body);
   if (summary)
     known.summary = {
       epoch: item.epoch,
+      readMs,
       atMs: summary.atMs,
       rows: new Map(summary.rows.map((row) => [row.key, row])),
     };

@@ -199,7 +199,7 @@ const lateProblem = (
   head: HeadGlance | undefined,
   nowMs: number,
 ): readonly FleetProblem[] => {
-  const syncedMs = head?.nowMs ?? 0;
+  const syncedMs = head?.evaluatedMs ?? 0;
   const graceMs = LATE_PERIODS * syncPeriodMs + (syncedMs <= plannedFromMs ? FIRST_SYNC_MS : 0);
   const fromMs = Math.max(syncedMs, plannedFromMs);
   return nowMs - fromMs > graceMs
@@ -234,7 +234,10 @@ const wholeProblems = (
         kind === "unreachable" ? head?.troubles.unreachableMs : head?.troubles.failingMs;
       // A second sync has found the same: with a long period, one sync that failed is not five
       // minutes of failure.
-      return head && sinceMs !== undefined && head.nowMs > sinceMs && nowMs - sinceMs >= CLUSTER_MS
+      return head &&
+        sinceMs !== undefined &&
+        head.evaluatedMs > sinceMs &&
+        nowMs - sinceMs >= CLUSTER_MS
         ? [sinceMs]
         : [];
     });

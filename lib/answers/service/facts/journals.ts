@@ -33,13 +33,19 @@ export const evaluatedIn = (
 export interface JournalStream {
   readonly ref: PartitionRef;
   readonly page: number;
+  /** When the newest completed sync has written to it; absent where none has, or nobody asks. */
+  readonly syncedMs?: number;
 }
 
 export const streamOf = (
   ref: PartitionRef,
   uid: AutoscalerRecord["uid"],
-  head: Pick<Head, "pages"> | undefined,
-): JournalStream => ({ ref, page: journalPageOf(uid, head?.pages.length ?? 0) });
+  head: Pick<Head, "pages" | "evaluatedMs"> | undefined,
+): JournalStream => ({
+  ref,
+  page: journalPageOf(uid, head?.pages.length ?? 0),
+  ...(head && { syncedMs: head.evaluatedMs }),
+});
 
 /**
  * The journal that has the newest evaluations of an autoscaler; undefined where no partition has

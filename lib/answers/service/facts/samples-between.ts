@@ -65,7 +65,10 @@ export const samplesBetween = async (
     // What is stored of six hours says as a rule that the journal has the rest.
     asked.toMs < journaledMs ? undefined : presentStream(context, located),
   ]);
-  const gaps = gapsOf(stored, { sinceMs: Math.max(sinceMs, journaledMs), untilMs: asked.toMs });
+  const gaps = gapsOf(stored, stream?.syncedMs || nowMs, {
+    sinceMs: Math.max(sinceMs, journaledMs),
+    untilMs: asked.toMs,
+  });
   const endMs = endOfPart(
     asked,
     Math.min(sinceMs + ROLLED_PART_MS, gaps[0]?.sinceMs ?? asked.toMs),
@@ -84,20 +87,31 @@ export const samplesBetween = async (
         ),
       ),
   );
-  const samples = [...stored.filter(({ atMs }) => atMs <= endMs), ...journaled.flat()];
+  const isInGap = (atMs: number): boolean =>
+    gaps.some((gap) => atMs >= gap.sinceMs && atMs <= gap.untilMs);
+  const samples = [
+    ...stored.filter(({ atMs }) => atMs <= endMs && !isInGap(atMs)),
+    ...journaled.flat(),
+  ];
   return { samples: samples.toSorted((one, other) => one.atMs - other.atMs), pods, endMs };
 };
 
-/** The parts of a stretch in whose slots no sample is stored, as of the newest hours. */
+/**
+ * The parts of a stretch in whose slots no sample is stored, as of the newest hours. Of an
+ * autoscaler whose namespace has moved, a slot may have samples of its former journal while those
+ * of the present one are not made yet: so a slot counts only once a sync came after it was settled.
+ */
 const gapsOf = (
   stored: readonly Sample[],
+  syncedMs: number,
   { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
 ): readonly { readonly sinceMs: number; readonly untilMs: number }[] => {
   const { beginOf, endOf } = SAMPLES.slots;
   const made = new Set(stored.map(({ atMs }) => beginOf(atMs)));
   const gaps: { sinceMs: number; untilMs: number }[] = [];
   for (let fromMs = sinceMs; fromMs <= untilMs; fromMs = endOf(beginOf(fromMs))) {
-    if (made.has(beginOf(fromMs))) continue;
+    if (made.has(beginOf(fromMs)) && endOf(beginOf(fromMs)) + SAMPLES.settledMs <= syncedMs)
+      continue;
     const toMs = Math.min(endOf(beginOf(fromMs)) - 1, untilMs);
     const last = gaps.at(-1);
     if (last?.untilMs === fromMs - 1) last.untilMs = toMs;

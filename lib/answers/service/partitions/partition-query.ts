@@ -72,9 +72,9 @@ export const partition = async (context: QueryContext, path: string): Promise<Pa
       cluster.partitions.find(({ name }) => name === ref.partition)?.namespaces ?? "all others",
     autoscalers: items.length,
     ...(head &&
-      head.nowMs > 0 && {
-        syncedAt: rfc3339(head.nowMs),
-        ageSeconds: secondsBetween(head.nowMs, nowMs),
+      head.evaluatedMs > 0 && {
+        syncedAt: rfc3339(head.evaluatedMs),
+        ageSeconds: secondsBetween(head.evaluatedMs, nowMs),
       }),
     ...(aheadMs !== undefined && { aheadSeconds: Math.round(aheadMs / 1_000) }),
     epoch: head?.epoch ?? 0,

@@ -208,7 +208,8 @@ const isHad = (reading: Reading, part: PartitionPart, pausesNow: number): boolea
 
 /**
  * Stands for all that the rows of a partition show but their ages. `undefined` where the head does
- * not say it. A pause ends at its time without a write, so that the pauses in force count.
+ * not say it. A pause ends at its time without a write, so that the pauses in force count. Epochs
+ * come again in tables that were restored: so times and counts are in it too.
  */
 const markOf = (
   { fleet, nowMs }: Reading,
@@ -217,7 +218,7 @@ const markOf = (
 ): string | undefined => {
   const stated = head && statedIn(head);
   if (!stated || stated.specVersion !== head.specVersion) return undefined;
-  const { changedEpoch, baseEpoch, index, specVersion } = stated;
+  const { changedEpoch, baseEpoch, baseMs, index, specVersion } = stated;
   const cannot = [fleet.frozen?.atMs, fleet.restores, pauseView(cluster.paused, nowMs)?.at];
   const all = [
     cluster.name,
@@ -227,7 +228,9 @@ const markOf = (
     specVersion,
     changedEpoch,
     baseEpoch,
-    index.epoch,
+    baseMs,
+    index,
+    stated.rows.map(({ key, state, current, desired }) => [key, state, current, desired]),
     pausesNow,
   ];
   return hash("sha256", JSON.stringify(all), "base64url").slice(0, MARK_CHARACTERS);
@@ -264,7 +267,7 @@ const visibleRows = async (
   const shown = [context.rights?.grants, all.map(({ measuredAt: _at, ...row }) => row)];
   const mark = hash("sha256", JSON.stringify(shown), "base64url").slice(0, MARK_CHARACTERS);
   const isUnchanged = reading.had.has(mark);
-  const syncedMs = known?.syncedMs ?? part.head?.nowMs ?? 0;
+  const syncedMs = known?.syncedMs ?? part.head?.evaluatedMs ?? 0;
   return {
     cluster: part.cluster.name,
     partition: {
@@ -293,7 +296,7 @@ const partitionRows = (
   part: PartitionPart,
   { known, isUnchanged, pausesNow }: Found,
 ): PartitionRows => {
-  const { nowMs: releasedMs = 0, writeNumber = 0, specVersion = 0 } = part.head ?? {};
+  const { evaluatedMs: releasedMs = 0, writeNumber = 0, specVersion = 0 } = part.head ?? {};
   const syncedMs = known?.syncedMs ?? releasedMs;
   // Rows of a later sync than the head have no mark: the mark is of the head.
   const isAsOfHead = isUnchanged || known?.syncedMs === releasedMs;

@@ -270,6 +270,7 @@ const gaugesOf = async (
   const stated = statedIn(head);
   const version = [
     stated?.baseEpoch,
+    stated?.baseMs,
     stated?.changedEpoch,
     stated?.specVersion,
     head.pageGeneration,

@@ -286,7 +286,7 @@ const timeProblems = (
     const message = `Partition "${path}" has a time that is ${Math.ceil(aheadMs / SECOND_MS)} s ahead of the clock: its windows stand still`;
     return [problem("ahead", message, `tidemark partition reset ${path}`)];
   }
-  const syncedMs = head?.nowMs ?? 0;
+  const syncedMs = head?.evaluatedMs ?? 0;
   if (syncedMs === 0) {
     if (nowMs - plannedFromMs <= FIRST_SYNC_MS + PERIODS_MAX * syncPeriodMs) return [];
     return [

@@ -238,7 +238,7 @@ const partitionView = async (
   const ref: PartitionRef = { cluster: cluster.name, partition: name };
   const head = heads.get(partitionPath(ref));
   const state = await partitionState(context, ref, { head, periodMs: cluster.syncPeriodMs, nowMs });
-  const synced = head !== undefined && head.nowMs > 0;
+  const synced = head !== undefined && head.evaluatedMs > 0;
   return {
     ...(head && { head }),
     state,
@@ -247,8 +247,8 @@ const partitionView = async (
       namespaces: namespaces ?? ("all others" as const),
       ...stateView(state),
       ...(synced && {
-        syncedAt: rfc3339(head.nowMs),
-        ageSeconds: secondsBetween(head.nowMs, nowMs),
+        syncedAt: rfc3339(head.evaluatedMs),
+        ageSeconds: secondsBetween(head.evaluatedMs, nowMs),
       }),
     },
   };
@@ -327,9 +327,9 @@ const partitionState = async (
     nowMs,
   }: { readonly head: Head | undefined; readonly periodMs: number; readonly nowMs: number },
 ): Promise<PartitionState> => {
-  if (!head || head.nowMs === 0) return { state: "never synced", silent: false, holds: [] };
-  if (nowMs - head.nowMs > LATE_PERIODS * periodMs)
-    return { state: "late", silent: false, holds: [], sinceMs: head.nowMs };
+  if (!head || head.evaluatedMs === 0) return { state: "never synced", silent: false, holds: [] };
+  if (nowMs - head.evaluatedMs > LATE_PERIODS * periodMs)
+    return { state: "late", silent: false, holds: [], sinceMs: head.evaluatedMs };
   const stated = statedIn(head);
   if (stated) return stated.trouble;
   const pages = journalPages(head.pages.length).slice(0, PAGES_READ);

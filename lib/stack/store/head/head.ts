@@ -32,6 +32,7 @@ export interface Head extends HeadIntents {
   readonly dueDoneMs: number;
   /** `nowMs` of the last completed sync. Open recommendation runs reach to here. */
   readonly evaluatedMs: number;
+  /** The same of a sync that has stored intents, too: it may have died before it was completed. */
   readonly nowMs: number;
   /** Raised after every edit of an autoscaler of the partition. */
   readonly specVersion: number;
@@ -214,7 +215,7 @@ export const isLately = ({ clock }: Pick<Tables, "clock">, editedMs: number): bo
   clock() - editedMs < EDIT_SHOWS_MS;
 
 /** What the function that plans looks at. */
-export type HeadGlance = Pick<Head, "nowMs" | "dueDoneMs" | "troubles">;
+export type HeadGlance = Pick<Head, "evaluatedMs" | "dueDoneMs" | "troubles">;
 
 /**
  * Glances of the heads of many partitions by "CLUSTER/PARTITION"; absent before the first claim.
@@ -225,7 +226,7 @@ export const readGlances = async (
   tables: Tables,
   refs: readonly PartitionRef[],
 ): Promise<ReadonlyMap<string, HeadGlance>> => {
-  const options = { consistent: false, attributes: ["nowMs", "dueDoneMs", "troubles"] };
+  const options = { consistent: false, attributes: ["evaluatedMs", "dueDoneMs", "troubles"] };
   const items = await batchGet(tables, "read the heads of partitions", refs.map(headKey), options);
   return new Map(
     refs.flatMap(({ cluster, partition }, at) => {
@@ -235,7 +236,7 @@ export const readGlances = async (
             [
               `${cluster}/${partition}`,
               {
-                nowMs: Number(item["nowMs"]?.N ?? 0),
+                evaluatedMs: Number(item["evaluatedMs"]?.N ?? 0),
                 dueDoneMs: Number(item["dueDoneMs"]?.N ?? 0),
                 troubles: troublesOf(item["troubles"]?.S),
               },

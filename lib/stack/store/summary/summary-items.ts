@@ -161,24 +161,29 @@ const rowValue = ({
 
 const HASH_CHARACTERS = 8;
 
-/** The body of an index, and a hash by which a sync knows that it is stored already. */
+/**
+ * The body of an index, and a hash by which a sync knows that it is stored already, and a reader
+ * that it is the index that the head names.
+ */
 export const encodeIndex = ({
   specVersion,
   clusterIncarnation,
   rows,
 }: PartitionIndex): { readonly body: Uint8Array; readonly hash: string } => {
   const value = [specVersion, clusterIncarnation, rows.map(rowValue)];
-  return {
-    body: compress(VERSION, value),
-    hash: hashed("sha256", JSON.stringify(value), "base64url").slice(0, HASH_CHARACTERS),
-  };
+  return { body: compress(VERSION, value), hash: hashOf(value) };
 };
 
+const hashOf = (value: unknown): string =>
+  hashed("sha256", JSON.stringify(value), "base64url").slice(0, HASH_CHARACTERS);
+
 /** `undefined` for damage, or a later version: a reader then lists the autoscalers themselves. */
-export const decodeIndex = (bytes: Uint8Array): PartitionIndex | undefined =>
+export const decodeIndex = (
+  bytes: Uint8Array,
+): (PartitionIndex & { readonly hash: string }) | undefined =>
   readIfKnown(bytes, VERSION, (value) => {
     const [specVersion, clusterIncarnation, rows] = stored.parse(value);
-    return { specVersion, clusterIncarnation, rows: rows.map(rowOf) };
+    return { specVersion, clusterIncarnation, rows: rows.map(rowOf), hash: hashOf(value) };
   });
 
 const rowOf = ([namespace, name, uid, generation, kind, createdMs, parts]: z.infer<
