@@ -208,9 +208,8 @@ interface Missing {
 }
 
 /**
- * What is remembered and is not what the head names, because the tables have gone back to before it:
- * another item of the same epoch, or a later one. Later ones are ordinary for a moment: a head may be
- * read late.
+ * What is remembered and is not what the head names, because the tables have gone back: another
+ * item of the same epoch, or a later one. Those are ordinary for a moment: a head may be read late.
  */
 const doubtful = (
   { ref, head }: WantedPartition,

@@ -20,8 +20,8 @@ const wordsOf = ({ at, current, wanted, desired, min, max, reason }: HistoryPoin
   JSON.stringify({ at: at.slice(0, 19), current, wanted, desired, min, max, reason });
 
 /**
- * Steps of five minutes have the last decision of each, of the autoscaler that is there now; a step
- * in which a sync has decided is there, and what was shown of a step that had ended stays as it was:
+ * Steps of five minutes have the last decision of each, of the autoscaler that is there now. A step
+ * in which a sync has decided is there. What was shown of a step that had ended stays as it was,
  * whether the journal or what is made of six hours of it has answered.
  */
 export const judgeHistory: Judging = (truth) => {

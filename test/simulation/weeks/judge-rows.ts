@@ -21,8 +21,8 @@ interface Moment {
 
 /**
  * Rows, however the reader got them, are those of the newest sync at some moment since the request,
- * or up to a second before it, of what people had set at such a moment. Rows that were kept by a 304
- * or by a mark are judged as if they were shown now.
+ * or up to a second before it, of what people had set at such a moment. Rows that were kept by a
+ * 304 or by a mark are judged as if they were shown now.
  */
 export const judgeRows: Judging = (truth) => (seen) => {
   if (seen.kind !== "rows" || isJustRestored(truth, seen)) return undefined;
@@ -162,7 +162,7 @@ const partitionFault = (
 /** Times are shown to a millisecond, or to a second. */
 const isSameTime = (one: number, shown = 0): boolean => Math.abs(one - shown) < 1_000;
 
-/** The syncs that were the newest at some moment: completed ones, and those that came after them. */
+/** The syncs that were the newest at some moment: completed ones, and those that came after. */
 const newestOf = (
   truth: WeekTruth,
   path: string,

@@ -33,7 +33,7 @@ const projecting =
     );
   };
 
-/** Rows of the newest whole answer, by reader: their names, which is all that the tag stands for. */
+/** The names of the newest whole answer, by reader, are all that the tag stands for. */
 const namesOnly = (): NonNullable<WeekMistake["answering"]> => {
   const had = new Map<number, string>();
   return (reader, once) => async (query, headers) => {

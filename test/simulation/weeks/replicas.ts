@@ -29,8 +29,8 @@ export interface ReplicatedTables {
 
 /**
  * Tables with followers, as DynamoDB has them: a strong read is answered by what was written last,
- * an eventual one by any of them. Each follower is behind by a time of its own, so that a later read
- * may be answered by what an earlier one had passed.
+ * an eventual one by any of them. Each follower is behind by a time of its own, so that a later
+ * read may be answered by what an earlier one had passed.
  */
 export const replicatedTables = (
   nowMs: () => number,

@@ -198,8 +198,8 @@ const deed = (random: Random): Deed => {
 };
 
 /**
- * In a third of the seeds both tables go back to an instant hours before, under their names, so that
- * the environments of syncs and of readers live on; a person adopts them a while later.
+ * In a third of the seeds both tables go back to an instant hours before, under their names, so
+ * that the environments of syncs and of readers live on; a person adopts them a while later.
  */
 const RESTORES = 3;
 export const goesBack = (seed: number): boolean => seed % RESTORES === RESTORES - 1;

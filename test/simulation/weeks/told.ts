@@ -1,4 +1,4 @@
-/** What a person set, from the first attempt to the answer: until then the value before may be true. */
+/** What a person set: until the answer to the last attempt, the value before may be true. */
 interface Step<Value> {
   readonly value: Value;
   readonly begunMs: number;

@@ -58,8 +58,8 @@ export interface WeekTruth {
   /** By CLUSTER/PARTITION. */
   readonly completed: Map<string, Completed[]>;
   /**
-   * The same of every sync that has decided, completed or not: journal and summary are written before
-   * the release, and count as soon as they are there.
+   * The same of every sync that has decided, completed or not: journal and summary are written
+   * before the release, and count as soon as they are there.
    */
   readonly begun: Map<string, Completed[]>;
   /** By CLUSTER/PARTITION: when a sync wrote what readers need. */
@@ -119,7 +119,7 @@ const noteEvent = (
 };
 
 const noteHead = (truth: WeekTruth, { atMs, before, after }: Written, pk: string): void => {
-  // Only a release says that a due time is done: a sync that has stored intents, and dies, does not.
+  // Only a release says that a due time is done: a sync that dies after its intents does not.
   if (after?.["dueDoneMs"]?.N === before?.["dueDoneMs"]?.N) return;
   const nowMs = Number(after?.["nowMs"]?.N ?? 0);
   listed(truth.completed, pathIn(pk)).push({ atMs, nowMs });
