@@ -26,7 +26,8 @@ export const judgeEvents: Judging = (truth) => {
         return countsFault(truth, seen);
       case "changes":
         return changesFault(truth, seen);
-      default:
+      case "rows":
+      case "history":
         return undefined;
     }
   };
