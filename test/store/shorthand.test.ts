@@ -3,8 +3,15 @@ import { describe, expect, it } from "vitest";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
 import type { GaugeWrite, MetricOutcome } from "../../lib/rules/model/decision.ts";
 import type { Evaluation } from "../../lib/rules/model/scale-records.ts";
-import { pageOfBody, wholeBody } from "../../lib/stack/store/history/journal.ts";
+import {
+  baseOf,
+  differenceBody,
+  pageOfBody,
+  wholeBody,
+} from "../../lib/stack/store/history/journal.ts";
 import { shortened, writtenOut } from "../../lib/stack/store/history/shorthand.ts";
+import { compressText, packed, versionOf } from "../../lib/stack/store/table/compressed.ts";
+import { rowsToShapes } from "../../lib/stack/store/table/shapes.ts";
 import { RUNS } from "../runs.ts";
 
 const evaluationOf = (
@@ -73,6 +80,29 @@ describe("the short form of an evaluation", () => {
     const exact = measured({ ratio: 0.875, turns: { value: "0.87" } });
     const other = measured({ ratio: Math.PI, turns: { value: "0.8651" } });
     expect(shape(exact)).toEqual(shape(other));
+  });
+});
+
+describe("a page from before the short forms", () => {
+  it("is read as it is, whole or as a difference, and a version of that time passes over a page of now", () => {
+    const load = measured({ ratio: 5_246 / 6_000, turns: { value: "0.87" } });
+    const page = { atMs: 1_000, epoch: 1, page: 0, previousMs: 0 };
+    const evaluations = [evaluationOf([load])];
+    const text = Buffer.from(`[${JSON.stringify(page)},${rowsToShapes(evaluations)}]`);
+    const before = compressText(1, text);
+    expect(pageOfBody(before)?.evaluations).toEqual(evaluations);
+    const head = Buffer.alloc(13);
+    head.writeUInt8(2);
+    head.writeUIntBE(1_000, 1, 6);
+    head.writeUIntBE(1, 7, 6);
+    const difference = Buffer.concat([head, packed(text, text)]);
+    expect(baseOf(difference)).toEqual({ atMs: 1_000, epoch: 1 });
+    expect(pageOfBody(difference, text)?.evaluations).toEqual(evaluations);
+    const now = wholeBody({ ...page, evaluations });
+    expect([
+      versionOf(now),
+      differenceBody({ ...page, evaluations }, { ...page, body: now })[0],
+    ]).toEqual([3, 4]);
   });
 });
 

@@ -211,9 +211,16 @@ export async function* journalOfPage<Field extends keyof Evaluation = keyof Eval
 }
 
 /** A page that is read by itself. */
-const WHOLE = 1;
+const WHOLE = 3;
 /** A page that says only how it differs from an earlier one, its base. */
-const DIFFERENCE = 2;
+const DIFFERENCE = 4;
+/**
+ * The same two from before numbers had a short form (shorthand.ts). A version that does not know
+ * the short form passes over the pages that have it.
+ */
+const IN_FULL = { whole: 1, difference: 2 };
+const isDifference = (body: Uint8Array): boolean =>
+  body[0] === DIFFERENCE || body[0] === IN_FULL.difference;
 
 /** A journal page in the table that later pages refer to. It is stored for longer than they are. */
 interface JournalBase {
@@ -255,7 +262,7 @@ export const differenceBody = (
 
 /** The base that a body refers to; absent for a page that is read by itself. */
 export const baseOf = (body: Uint8Array): BaseKey | undefined => {
-  if (body[0] !== DIFFERENCE || body.length <= HEAD_BYTES) return undefined;
+  if (!isDifference(body) || body.length <= HEAD_BYTES) return undefined;
   const head = Buffer.from(body.subarray(0, HEAD_BYTES));
   return {
     atMs: head.readUIntBE(1, NUMBER_BYTES),
@@ -276,10 +283,9 @@ export const pageOfBody = <Field extends keyof Evaluation = keyof Evaluation>(
   fields?: ReadonlySet<Field>,
 ): PartOfPage<Field> | undefined => {
   try {
-    const text =
-      body[0] === DIFFERENCE
-        ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText)
-        : wholeText(body);
+    const text = isDifference(body)
+      ? baseText && unpacked(body.subarray(HEAD_BYTES), baseText)
+      : wholeText(body);
     if (!text) return undefined;
     const [head, rows] = JSON.parse(text.toString()) as readonly [PageHead, unknown];
     const only = uid === undefined ? undefined : { field: "uid", is: uid };
@@ -300,4 +306,4 @@ export const baseText = (body: Uint8Array): Uint8Array | undefined => {
 };
 
 const wholeText = (body: Uint8Array): Buffer | undefined =>
-  versionOf(body) === WHOLE ? inflatedText(body) : undefined;
+  versionOf(body) === WHOLE || versionOf(body) === IN_FULL.whole ? inflatedText(body) : undefined;
