@@ -51,6 +51,7 @@ describe("work for many autoscalers", () => {
         "lib/stack/sync/observe/ask-sources.ts",
         "lib/stack/sync/observe/observe.ts",
         "lib/stack/sync/observe/recommend.ts",
+        "lib/stack/sync/observe/rounds.ts",
         "lib/stack/sync/scale/act.ts",
         "lib/stack/sync/scale/intend.ts",
         "lib/stack/sync/scale/settle-earlier.ts",

@@ -5,7 +5,7 @@ import type {
   Watched,
 } from "../../cluster/cluster-client.ts";
 import { mapYielding } from "../../cluster/map-yielding.ts";
-import type { AutoscalerUid } from "../../../rules/model/ids.ts";
+import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import { kindsReadFrom } from "../../../rules/model/records.ts";
 import { asksOf } from "../../../rules/policy/dialects.ts";
 import { namespacesOf } from "../../store/records/clusters.ts";
@@ -83,7 +83,7 @@ export const observe = async (
         ? answered.then((known) => recommenders.replied(uid, known))
         : recommenders.replied(uid, answered);
     },
-    recommenders.calls,
+    { callsBeside: recommenders.calls, flowOf: namespacesByUid(watched) },
   );
   const late = await readLate(client, overdue, {
     observed,
@@ -222,4 +222,15 @@ const readLate = async (
     ] as const;
   });
   return new Map(readings);
+};
+
+/** The namespace of each; looked for only where answers come later. */
+const namespacesByUid = (watched: readonly Watched[]): ((uid: AutoscalerUid) => Namespace) => {
+  let known: ReadonlyMap<AutoscalerUid, Namespace> | undefined;
+  return (uid) => {
+    known ??= new Map(watched.map(({ uid: own, namespace }) => [own, namespace] as const));
+    const found = known.get(uid);
+    if (found === undefined) throw new RangeError(`nobody watches "${uid}"`);
+    return found;
+  };
 };

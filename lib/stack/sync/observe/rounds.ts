@@ -1,6 +1,7 @@
-import type { AutoscalerUid } from "../../../rules/model/ids.ts";
+import type { AutoscalerUid, Namespace } from "../../../rules/model/ids.ts";
 import type { Observed, ObservedCluster } from "../../cluster/cluster-client.ts";
 import { OF_THE_MACHINE } from "../../cluster/transport/exchange.ts";
+import { flowShares, heaviest } from "../../turns/shares.ts";
 
 /**
  * A round of a sync waits until nothing more has come for this part of the time that it waits
@@ -9,6 +10,12 @@ import { OF_THE_MACHINE } from "../../cluster/transport/exchange.ts";
  */
 const QUIET_SHARE = 0.05;
 const QUIET_MS = 20;
+
+/**
+ * A namespace with so many late answers, and more than this part of all, holds no round open for
+ * the others: its answers come one by one for as long as it likes.
+ */
+const HEAVY = { least: 8, part: 0.1, flows: 3 };
 
 /** The longest that the first of these rounds waits. Each later round waits twice as long. */
 const ROUND_MS = 200;
@@ -27,13 +34,20 @@ const ROUND_MS = 200;
 export const inRounds = (
   first: ObservedCluster,
   complete: (uid: AutoscalerUid, observed: Observed) => Observed | Promise<Observed>,
-  /** The calls of what is asked beside the cluster, so far. */
-  callsBeside: () => number,
+  {
+    callsBeside,
+    flowOf,
+  }: {
+    /** The calls of what is asked beside the cluster, so far. */
+    readonly callsBeside: () => number;
+    readonly flowOf: (uid: AutoscalerUid) => Namespace;
+  },
 ): ObservedCluster => {
+  const answers = flowShares<"answers", Namespace>({ answers: Number.POSITIVE_INFINITY });
   const ready = new Map<AutoscalerUid, Observed>();
   const mistakes: unknown[] = [];
   let waiting = 0;
-  let changed = NOTHING;
+  let changed: Changed = NOTHING;
   let ofCluster = first;
   let isClusterAsked = false;
   let roundMs = ROUND_MS;
@@ -46,7 +60,9 @@ export const inRounds = (
       mistakes.push(mistake);
     }
     waiting--;
-    changed();
+    const flow = flowOf(uid);
+    answers.spend(flow, "answers", 1);
+    changed(flow);
   };
   const take = (part: ObservedCluster): void => {
     ofCluster = part;
@@ -78,10 +94,13 @@ export const inRounds = (
   const later = async (): Promise<ObservedCluster> => {
     void askCluster();
     await untilQuiet(
-      () => ({
-        isComplete: mistakes.length > 0 || (waiting === 0 && !isClusterAsked),
-        hasSome: ready.size > 0,
-      }),
+      {
+        look: () => ({
+          isComplete: mistakes.length > 0 || (waiting === 0 && !isClusterAsked),
+          hasSome: ready.size > 0,
+        }),
+        isHeavy: (flow) => heaviest(answers.all("answers"), HEAVY).has(flow),
+      },
       roundMs,
       (look) => {
         changed = look;
@@ -101,30 +120,45 @@ interface Progress {
   readonly hasSome: boolean;
 }
 
-/** Waits until all has come, or until some has come and then nothing for a while. */
+/** `by`: the namespace that an answer is of. */
+type Changed = (by?: Namespace) => void;
+
+/**
+ * Waits until all has come, or until some has come and then nothing for a while. Where another
+ * namespace has had an answer, those of a heavy one do not count as something that comes.
+ */
 const untilQuiet = (
-  look: () => Progress,
+  {
+    look,
+    isHeavy,
+  }: { readonly look: () => Progress; readonly isHeavy: (flow: Namespace) => boolean },
   mostMs: number,
-  onChange: (changed: () => void) => void,
+  onChange: (changed: Changed) => void,
 ): Promise<void> =>
   new Promise((resolve) => {
     const fromMs = performance.now();
     let cancel = NOTHING;
+    /** The newest answer is of a namespace that is not heavy. */
+    let isForOthers = false;
     const finish = (): void => {
       cancel();
       onChange(NOTHING);
       resolve();
     };
-    const changed = (): void => {
+    const isOfHeavy = (by?: Namespace): boolean => by !== undefined && isHeavy(by);
+    const isOfOther = (by?: Namespace): boolean => by !== undefined && !isHeavy(by);
+    const waitAnew = (waitedMs: number): void => {
       cancel();
+      const quietMs = Math.max(QUIET_MS, QUIET_SHARE * waitedMs);
+      cancel = OF_THE_MACHINE.after(Math.min(mostMs - waitedMs, quietMs), finish);
+    };
+    const changed: Changed = (by) => {
       const { isComplete, hasSome } = look();
       const waitedMs = performance.now() - fromMs;
-      if (isComplete || (hasSome && waitedMs >= mostMs)) finish();
-      else if (hasSome)
-        cancel = OF_THE_MACHINE.after(
-          Math.min(mostMs - waitedMs, Math.max(QUIET_MS, QUIET_SHARE * waitedMs)),
-          finish,
-        );
+      if (isComplete || (hasSome && waitedMs >= mostMs)) return finish();
+      if (isForOthers && isOfHeavy(by)) return;
+      isForOthers = isOfOther(by);
+      if (hasSome) waitAnew(waitedMs);
     };
     onChange(changed);
     changed();
