@@ -8,6 +8,7 @@ import {
   signedFor,
   STS_QUERY,
 } from "../answers/api/signed-call.ts";
+import { KEY_HEADER } from "../answers/api/paths.ts";
 import { refusal, type VerifiedRequest } from "../answers/api/request-and-answer.ts";
 import { foreignText } from "../rules/model/foreign-text.ts";
 import { type Exchange, exchange } from "../stack/cluster/transport/exchange.ts";
@@ -42,8 +43,15 @@ export const invokedRequest = async (
         "this stack is called by lambda:Invoke with a signed call; use the command, with --via invoke (docs/security.md)",
       ),
     };
-  const { request } = read.data;
-  const whole = { ...request, body: Buffer.from(request.body), id };
+  const { request, proof } = read.data;
+  const whole = {
+    ...request,
+    // Whoever sees a signed call can send it once more while its signature is good. An edit without
+    // a key has its signature as one, so that it is made once.
+    headers: { [KEY_HEADER]: proof.signature, ...request.headers },
+    body: Buffer.from(request.body),
+    id,
+  };
   try {
     return { ...whole, by: await callerOf(place, read.data, clock()) };
   } catch (error) {

@@ -230,6 +230,16 @@ describe("an event that claims to be of somebody", () => {
     expect(await isFrozen()).toBe(false);
   });
 
+  it("makes one edit where it has no idempotency key, too, however often it is played", async () => {
+    const headers = { "content-type": "application/json" };
+    const call = await callOf("ADA", { request: { ...FREEZE, headers } });
+    const first = await invokeWith(call);
+    expect(first).toMatchObject({ status: 200 });
+    await serviceOf("GRACE").thaw();
+    expect(await invokeWith(call)).toEqual(first);
+    expect(await isFrozen()).toBe(false);
+  });
+
   it("chooses no host, region, query or header of the question to STS", async () => {
     const { proof, ...call } = await callOf("ADA");
     const smuggled: readonly object[] = [
