@@ -34,6 +34,8 @@ export interface Asker {
   readonly name: string;
   readonly source: string;
   readonly queries: readonly string[];
+  /** The period of its metrics, where they are metrics of CloudWatch. */
+  readonly periodSeconds?: number;
 }
 
 /** A question that is answered after so many milliseconds. */
@@ -57,7 +59,7 @@ export const tenantOf = (
     queries: times(queries).map((query) => queryOf(tookMs, `hostile_${at}_${query}`)),
   }));
 
-export const askerManifest = ({ namespace, name, source, queries }: Asker): string =>
+export const askerManifest = ({ namespace, name, source, queries, periodSeconds }: Asker): string =>
   JSON.stringify({
     apiVersion: "tidemark.dev/v1",
     kind: "PodAutoscaler",
@@ -67,7 +69,9 @@ export const askerManifest = ({ namespace, name, source, queries }: Asker): stri
       ...{ minReplicas: 1, maxReplicas: 20 },
       metrics: queries.map((query) => ({
         name: query,
-        prometheus: { source, query },
+        ...(periodSeconds === undefined
+          ? { prometheus: { source, query } }
+          : { cloudwatch: { source, namespace: "Shop", metric: query, periodSeconds } }),
         ...{ measure: "Average", target: 10 },
       })),
     },

@@ -52,6 +52,15 @@ export const GUARDS: readonly PromisedMutant[] = [
     noticedBy: "holds the namespace alone that costs more, and says its dollars",
   },
   {
+    breaks: "a namespace is held by what its own questions cost",
+    file: "lib/stack/source-client/source-shares.ts",
+    from: "          ...sharing,\n          costsOf: ({ uses }) =>",
+    to: '          ...sharing,\n          flowOf: () => "",\n          costsOf: ({ uses }) =>',
+    test: "test/sync/source-tenants.played.test.ts",
+    noticedBy:
+      "are all asked, scaled and decided byte for byte as without it, the last a tenth later at most, while it holds by name with its dollars",
+  },
+  {
     breaks: "a Redis counts only the keys that its source allows",
     file: "lib/rules/model/metric-source.ts",
     from: "keys.map(keyIn).some((of) => of.database === database && matchesName(of.key, key));",

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Asker, askerManifest, othersOf, tenantOf } from "../attacks/sources.ts";
 import { workload } from "../cluster/stand-in/kubernetes.ts";
+import { sourceRecord } from "../source-client/scene.ts";
+import { ACCOUNT } from "../virtual/account.ts";
 import { type Manifest, TENANT } from "./tenants-attacks.ts";
 import { type Machine, type Playing, playVirtual, type VirtualSync } from "./tenants-virtual.ts";
 
@@ -19,6 +21,20 @@ const manifestOf = (asker: Asker): Manifest => ({
   text: askerManifest(asker),
 });
 
+/**
+ * A source of CloudWatch with the default of dollars. Its questions of a sync are no limit here, so
+ * that what holds is over its share of dollars.
+ */
+const BILLED = sourceRecord({
+  ...{ name: "billed", kind: "cloudwatch", timeoutSeconds: 3, maxMetrics: 10_000 },
+  aws: {
+    region: "eu-central-1",
+    roleArn: `arn:aws:iam::${ACCOUNT.accountId}:role/tidemark-prod-source-billed`,
+    externalId: "of-shop",
+    metricNamespaces: ["Shop"],
+  },
+});
+
 /** The others beside a tenant. */
 const played = (
   playing: Playing,
@@ -26,18 +42,19 @@ const played = (
   others: readonly Asker[] = ASKERS,
 ): Promise<readonly VirtualSync[]> => {
   const own = tenant.map((asker) => ({ ...asker, namespace: TENANT }));
-  const sources = [...new Set([...others, ...own].map(({ source }) => source))];
+  const all = [...others, ...own];
+  const inCluster = all.filter(({ periodSeconds }) => periodSeconds === undefined);
+  const sources = [...new Set(inCluster.map(({ source }) => source))];
+  const billed = all.length === inCluster.length ? [] : [BILLED];
   const attack = {
     name: "questions",
     make: ({ collections }: { readonly collections: Map<string, object[]> }) => {
-      const deployments = [...others, ...own].map(({ namespace, name }) =>
-        workload(namespace, name, 1),
-      );
+      const deployments = all.map(({ namespace, name }) => workload(namespace, name, 1));
       collections.set("/apis/apps/v1/deployments", deployments);
       return own.map(manifestOf);
     },
   };
-  const scene = { others: others.map(manifestOf), attack: attack as never, sources };
+  const scene = { others: others.map(manifestOf), attack: attack as never, sources, billed };
   return playVirtual(scene, playing);
 };
 
@@ -77,6 +94,53 @@ describe.each(MACHINES)("the others that ask a metric source, with %s", (_name, 
     },
   );
 });
+
+/** Every fourth of the others asks CloudWatch for a metric, the rest ask Prometheus. */
+const PAYERS = ASKERS.map((asker, at) =>
+  at % 4 === 0 ? { ...asker, source: BILLED.name, periodSeconds: 10 } : asker,
+);
+const PERIOD_MS = 15_000;
+/** By the list price, for a metric that is asked every 15 s. */
+const DOLLARS_EACH = 1.752;
+const MAX_DOLLARS = 500;
+
+describe.each(MACHINES)(
+  "the others beside a namespace that costs too much, with %s",
+  (_name, machine) => {
+    const playing = { machine, syncs: 2, periodMs: PERIOD_MS };
+    const spender = tenantOf(20, { queries: 50, tookMs: 1, source: BILLED.name }).map((asker) => ({
+      ...asker,
+      periodSeconds: 1,
+    }));
+
+    it("are all asked, scaled and decided byte for byte as without it, the last a tenth later at most, while it holds by name with its dollars", async () => {
+      const alone = await played(playing, [], PAYERS);
+      const beside = await played(playing, spender, PAYERS);
+      expect(alone.map(({ scaled }) => scaled.size)).toEqual([PAYERS.length, PAYERS.length]);
+      const paid = PAYERS.filter(({ source }) => source === BILLED.name).length;
+      expect(alone.map(({ billed }) => billed.length)).toEqual([paid, paid]);
+      for (const [at, sync] of beside.entries()) {
+        const before = alone[at];
+        expect(sync.scaled).toEqual(before?.scaled);
+        expect([...sync.decisions].toSorted()).toEqual([...(before?.decisions ?? [])].toSorted());
+        expect(sync.lastMs).toBeLessThan((1 + LATER_SHARE) * (before?.lastMs ?? 0));
+        // Each metric of the others is asked, and all together cost no more than the source allows.
+        expect(sync.billed.filter((metric) => metric.includes("other")).toSorted()).toEqual(
+          before?.billed.toSorted(),
+        );
+        expect(sync.billed.length * DOLLARS_EACH).toBeLessThanOrEqual(MAX_DOLLARS);
+        const room = MAX_DOLLARS - paid * DOLLARS_EACH;
+        expect(sync.overShare.length).toBe(20 - Math.floor(room / (50 * DOLLARS_EACH)));
+        for (const { namespace, message } of sync.overShare) {
+          expect(namespace).toBe(TENANT);
+          expect(message).toContain(
+            `Cannot ask source "billed" in this sync: the questions of namespace "${TENANT}" cost $1752.00 a month by list prices, and its share of the $${MAX_DOLLARS} of a partition (maxDollars) is $${room.toFixed(2)}; `,
+          );
+        }
+      }
+    });
+  },
+);
 
 const [[, USUAL] = ["", { bytesPerSecond: 100e6, cpu: 1 }]] = MACHINES;
 

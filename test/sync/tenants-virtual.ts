@@ -23,8 +23,12 @@ import { type Answer, json, type Seen } from "../cluster/stand-in/server.ts";
 import { sourceRecord } from "../source-client/scene.ts";
 import { putMetricSource } from "../../lib/stack/store/records/metric-sources.ts";
 import { sourceClient } from "../../lib/stack/source-client/source-client.ts";
+// A client loads it with the first question to AWS. Files are not read in virtual time.
+import "../../lib/stack/source-client/aws.ts";
+import type { MetricSourceRecord } from "../../lib/rules/model/metric-source.ts";
 import { startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
+import { ACCOUNT, cloudwatchAt, throughAgents } from "../virtual/account.ts";
 import { linkTo } from "../virtual/link.ts";
 import { clientOver } from "../virtual/client.ts";
 import { bodyAnswer } from "../virtual/requests.ts";
@@ -39,6 +43,8 @@ export interface VirtualSync {
   readonly scaled: ReadonlySet<string>;
   /** From the beginning of the sync to the answer about the last scale of one of them. */
   readonly lastMs: number;
+  /** The metrics that CloudWatch was asked for, each as often as it was. */
+  readonly billed: readonly string[];
   /** What holds because its namespace is over its share. */
   readonly overShare: CompletedSync["overShare"];
 }
@@ -49,6 +55,8 @@ export interface Scene {
   readonly attack?: Attack | undefined;
   /** Names of sources of Prometheus in the cluster, which are asked through its API server. */
   readonly sources?: readonly string[];
+  /** Sources of CloudWatch, in the account of `ACCOUNT`. */
+  readonly billed?: readonly MetricSourceRecord[];
 }
 
 /** The machine of the function, and its way to the cluster. */
@@ -70,6 +78,8 @@ const DECISION_MS = 0.1;
 export interface Playing {
   readonly machine: Machine;
   readonly syncs: number;
+  /** A minute, unless it says otherwise. */
+  readonly periodMs?: number;
   /** True where each sync has an environment of its own. */
   readonly isCold?: boolean;
   readonly softDeadlineMs?: number;
@@ -84,24 +94,33 @@ export const playVirtual = async (
   playing: Playing,
 ): Promise<readonly VirtualSync[]> => {
   const time = virtualTime();
+  let closeAgents: () => void = () => undefined;
+  const reach = (connection: Connect): void => {
+    closeAgents = throughAgents(connection);
+  };
   try {
-    return await time.until(played(time, scene, playing));
+    return await time.until(played({ time, reach }, scene, playing));
   } finally {
+    closeAgents();
     time.end();
   }
 };
 
+type Connect = ReturnType<typeof linkTo>["connect"];
+
 const RECORD = {
-  ...{ name: clusterName("eu-1"), uid: "uid-of-cluster", syncPeriodMs: PERIOD_MS, version: 1 },
+  ...{ name: clusterName("eu-1"), uid: "uid-of-cluster", version: 1 },
   partitions: [{ name: WHOLE_CLUSTER }],
   settings: DEFAULT_SETTINGS,
 };
 
 const played = async (
-  time: VirtualTime,
-  { others, attack, sources = [] }: Scene,
+  { time, reach }: { readonly time: VirtualTime; readonly reach: (connection: Connect) => void },
+  { others, attack, sources = [], billed = [] }: Scene,
   playing: Playing,
 ): Promise<readonly VirtualSync[]> => {
+  const { periodMs = PERIOD_MS } = playing;
+  const noted = { now: newSync() };
   const clock = (): number => START_MS + Math.floor(time.nowMs());
   const seen: Seen[] = [];
   const server = kubernetesOn({ seen, answer: () => undefined });
@@ -111,8 +130,16 @@ const played = async (
     match: ({ url }) => url.pathname.includes("/proxy/"),
     answer: answerQuery,
   });
+  server.overrides.push({
+    match: ({ headers }) => headers["x-amz-target"] !== undefined,
+    answer: cloudwatchAt(START_MS / 1_000, (metric) => void noted.now.billed.push(metric)),
+  });
   const engine = await startMemory();
-  await store(testTables(engine.client, engine.tables, clock), [...others, ...tenant], sources);
+  await store(testTables(engine.client, engine.tables, clock), {
+    manifests: [...others, ...tenant],
+    sources: [...sources.map(inCluster), ...billed],
+    periodMs,
+  });
   const slowly = around(engine.client, async (_command, send) => {
     await new Promise<void>((resolve) => void time.after(TABLE_MS, resolve));
     return send();
@@ -125,13 +152,13 @@ const played = async (
     cpuMsPerByte: CPU_MS_PER_BYTE / cpu,
   };
   const link = linkTo(time, speed, bodyAnswer(server));
-  const noted = { now: newSync() };
+  reach(link.connect);
   const start = (): Environment =>
     environmentOf({ time, clock, tables, connect: link.connect, noted }, playing);
   let environment = start();
   const all: VirtualSync[] = [];
   for (let round = 0; round < playing.syncs; round++) {
-    const dueMs = START_MS + round * PERIOD_MS;
+    const dueMs = START_MS + round * periodMs;
     await new Promise<void>((resolve) => void time.after(dueMs - clock(), resolve));
     for (const object of server.collections.get("/apis/apps/v1/deployments") ?? []) rest(object);
     if (playing.isCold) {
@@ -140,7 +167,7 @@ const played = async (
     }
     noted.now = newSync(time.nowMs());
     const report = await sync(environment.ports, {
-      ...{ cluster: RECORD.name, partition: WHOLE_CLUSTER, dueMs, periodMs: PERIOD_MS },
+      ...{ cluster: RECORD.name, partition: WHOLE_CLUSTER, dueMs, periodMs },
     });
     if (report.kind !== "completed") throw new Error(`the sync was dropped: ${report.why}`);
     all.push({ ...noted.now, overShare: report.overShare });
@@ -151,16 +178,18 @@ const played = async (
 
 const store = async (
   tables: Tables,
-  manifests: readonly Manifest[],
-  sources: readonly string[],
+  {
+    manifests,
+    sources,
+    periodMs,
+  }: {
+    readonly manifests: readonly Manifest[];
+    readonly sources: readonly MetricSourceRecord[];
+    readonly periodMs: number;
+  },
 ): Promise<void> => {
-  await putCluster(tables, RECORD, undefined);
-  for (const name of sources)
-    await putMetricSource(
-      tables,
-      sourceRecord({ name, timeoutSeconds: 3, service: { ...SERVICE, name } }),
-      undefined,
-    );
+  await putCluster(tables, { ...RECORD, syncPeriodMs: periodMs }, undefined);
+  for (const source of sources) await putMetricSource(tables, source, undefined);
   for (const manifest of manifests)
     await putAutoscaler(
       tables,
@@ -191,13 +220,13 @@ const environmentOf = (
     readonly time: VirtualTime;
     readonly clock: () => number;
     readonly tables: Tables;
-    readonly connect: ReturnType<typeof linkTo>["connect"];
+    readonly connect: Connect;
     readonly noted: { readonly now: ReturnType<typeof newSync> };
   },
   { machine: { cpu }, softDeadlineMs = DEFAULT_TIMING.softDeadlineMs }: Playing,
 ): Environment => {
   const client = clientOver(connect, time, { name: RECORD.name, clock });
-  const asker = sourceClient({ clock, ownAddresses: true });
+  const asker = sourceClient({ clock, ownAddresses: true, ownAccount: ACCOUNT });
   const decide: typeof PURE_PART.decide = (input) => {
     time.spend(DECISION_MS / cpu);
     // The windows have the times of the scales before, which an environment that is new makes later.
@@ -237,6 +266,7 @@ const newSync = (fromMs = 0) => ({
   fromMs,
   decisions: new Map<string, string>(),
   scaled: new Set<string>(),
+  billed: [] as string[],
   lastMs: 0,
 });
 
@@ -247,6 +277,8 @@ const rest = (object: Raw): void => {
 };
 
 const SERVICE = { namespace: "monitoring", port: "9090", scheme: "http", path: "" } as const;
+const inCluster = (name: string): MetricSourceRecord =>
+  sourceRecord({ name, timeoutSeconds: 3, service: { ...SERVICE, name } });
 
 /** A Prometheus that takes as long for a query as the name of the query says. */
 const answerQuery: Answer = (seen, response, socket) => {
