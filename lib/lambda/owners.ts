@@ -20,7 +20,7 @@ export const topicsOf = (owners: string, topics: string): ReadonlyMap<string, st
 };
 
 /**
- * Who gets a message of what is new: the topic of the alarms, and those of owners. The code that
+ * Who gets a message of what is new: the topic of the alarms, and the topics of owners. The code that
  * sends is loaded where there is something to send.
  */
 export const ownersIn = (names: {

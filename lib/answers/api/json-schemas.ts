@@ -5,7 +5,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * The JSON Schema of what a route takes, without the address of its dialect. A time is a text at
- * the edge, so schemas of requests are those of the input.
+ * the edge, so the schema of a request is the schema of its input.
  */
 export const inputSchema = (schema: z.ZodType): JsonSchema => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {

@@ -54,7 +54,7 @@ export const nextRequest = <Event extends OutgoingEvent>(
 };
 
 /**
- * Sends events, each at least once, those of one subject in their order. Returns the events that
+ * Sends events, each at least once, events of one subject in their order. Returns the events that
  * were not accepted, in the order in which they came, and why.
  */
 export const sendInOrder = async <Event extends OutgoingEvent>(

@@ -146,7 +146,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   drain: "tidemark cluster pause NAME holds every workload of a cluster",
   expose: "Tidemark scales workloads and makes none: kubectl expose",
   freeze:
-    "tidemark fleet freeze holds every workload of every cluster, and tidemark cluster pause NAME those of one",
+    "tidemark fleet freeze holds every workload of every cluster, and tidemark cluster pause NAME the workloads of one",
   label: "labels are part of a manifest: tidemark edit NAME",
   log: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",
   logs: "tidemark events NAME lists scales, and tidemark explain NAME the newest decision",

@@ -19,7 +19,7 @@ const FOREIGN_USE = 0.9;
 const NANO_PER_MILLI = 1e6;
 const HASH_LENGTH = 10;
 
-/** The pods beside those of the workload that are there now. */
+/** The pods beside the pods of the workload that are there now. */
 export const besidePods = (workload: SimulatedWorkload, nowMs: number): readonly BesidePod[] =>
   workload.model.beside
     .filter((span) => isThere(span, nowMs - workload.model.startMs))
@@ -85,7 +85,7 @@ const ofOwner = (
   },
 });
 
-/** Pods of a surge carry the load of all others; those of another workload are busy all the time. */
+/** Pods of a surge carry the load of all others; pods of another workload are busy all the time. */
 const usageOf = (
   { model, state }: SimulatedWorkload,
   kind: Exclude<BesideKind, "finished">,

@@ -135,7 +135,7 @@ export const deployment = (
   }));
 };
 
-/** The entry of the last writer of the count. That of a scale has no time. */
+/** The entry of the last writer of the count. The entry of a scale has no time. */
 const scaledEntry = (manager: string, apiVersion: string): object => ({
   ...{ manager, operation: "Update", apiVersion, fieldsType: "FieldsV1" },
   fieldsV1: { "f:spec": { "f:replicas": {} } },

@@ -140,7 +140,7 @@ const EXPORTED: Readonly<Record<string, (name: string) => readonly Series["metri
   redis_key_size: (key) => [{ key, db: "db0" }],
 };
 
-/** Messages are whole, and so are those of each partition. */
+/** Messages are whole, and so are the messages of each partition. */
 const exported = (name: string, labels: string, { workloads, nowMs }: Scraped): Vector => {
   const isMatch = matcherOf(labels);
   const scrapedMs = lastScrapeMs(nowMs);

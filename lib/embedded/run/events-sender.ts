@@ -74,8 +74,8 @@ interface PostedEvent extends OutgoingEvent {
 
 /**
  * Posts the events of a run to an endpoint, in the structured mode of CloudEvents over HTTP: each
- * at least once, those of one autoscaler in their order. A mark in the folder says what was sent,
- * so that the next run goes on. It runs beside the syncs, and no sync waits for it.
+ * at least once, the events of one autoscaler in their order. A mark in the folder says what was
+ * sent, so that the next run goes on. It runs beside the syncs, and no sync waits for it.
  */
 export const eventsSender = (options: EventsSenderOptions): EventsSender => {
   const { path, clock, writes } = options;

@@ -21,7 +21,7 @@ interface MadeWorkload {
 
 const NAMESPACES = 20;
 
-/** The workloads of one cluster. Those of all clusters have different names. */
+/** The workloads of one cluster. Workloads of different clusters have different names. */
 const workloadsIn = (
   { clusters, autoscalers }: MadeFleet,
   cluster: number,

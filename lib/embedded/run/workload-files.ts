@@ -23,7 +23,7 @@ export const replicasInFiles = (files: readonly Text[]): ReadonlyMap<string, num
 const mayHaveWorkloads = ({ text }: Text): boolean =>
   text.includes("replicas") && WORKLOAD_KINDS.some((kind) => text.includes(kind));
 
-/** The objects of a text, those of a List among them. */
+/** The objects of a text, the items of a List among them. */
 const objectsOf = (text: string): readonly Json[] =>
   parseAllDocuments(text, { logLevel: "silent" }).flatMap((document) => {
     const raw = asObject(document.toJS());

@@ -91,7 +91,7 @@ export const passedOverText = (counts: readonly KindCount[]): string => {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const listed = counts.map(({ kind, count }) => `${count} ${kind}`).join(", ");
   const hint = counts.some(({ kind }) => kind === "ScaledObject")
-    ? "; tidemark convert -f FILE makes PodAutoscalers of ScaledObjects, and tidemark import carries those of a cluster over"
+    ? "; tidemark convert -f FILE makes PodAutoscalers of ScaledObjects, and tidemark import carries the ScaledObjects of a cluster over"
     : counts.some(({ kind }) => kind === "DatadogPodAutoscaler")
       ? "; tidemark convert -f FILE makes PodAutoscalers of DatadogPodAutoscalers"
       : "";

@@ -34,7 +34,7 @@ export const workloadKeyOf = (text: string): WorkloadKey => text as WorkloadKey;
 export const uidOfIntent = (id: string): AutoscalerUid =>
   autoscalerUid(id.slice(0, id.lastIndexOf(":")));
 /**
- * Epoch of the sync that decided it. Those of one autoscaler only grow, also where it moves to
+ * Epoch of the sync that decided it. The epochs of one autoscaler only grow, also where it moves to
  * another partition.
  */
 export const epochOfIntent = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));

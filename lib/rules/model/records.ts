@@ -38,7 +38,7 @@ export interface FleetRecord {
 export interface TableIds {
   readonly state: string;
   readonly history: string;
-  /** Where the tables are. Absent in records of earlier releases, and of embedded tables. */
+  /** Where the tables are. Absent for embedded tables. */
   readonly region?: string;
 }
 

@@ -100,7 +100,7 @@ export const holdFleet = async (
   return inTime ? { kind: "holds", heldUntilMs: next.heldUntilMs } : { kind: "resuming" };
 };
 
-/** Just after a move the marks are those of the region before. */
+/** Just after a move the marks are from the region before. */
 const RECENT_MOVE_MS = 5 * MINUTE_MS;
 
 /** On doubt, plan nothing: the fleet is here only where every other region says so. */

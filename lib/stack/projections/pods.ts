@@ -92,7 +92,7 @@ const isSame = (one: PodMinutes, other: PodMinutes): boolean =>
 
 /**
  * Minutes that follow each other without a gap and are equal, as one; with a coarser step, also
- * those of one step.
+ * the minutes of one step.
  */
 const runsOf = (minutes: readonly PodMinutes[], step: number): readonly PodMinutes[] => {
   const runs: PodMinutes[] = [];

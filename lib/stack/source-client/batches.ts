@@ -75,7 +75,7 @@ export const askChunk = async (
   return askPart(batch, byFlow, { ...asking, mayAskAgain });
 };
 
-/** `queries`: those of a flow stand together. */
+/** `queries`: the queries of a flow stand together. */
 const askPart = async (
   batch: Batch,
   queries: readonly RegisteredQuery[],

@@ -203,7 +203,7 @@ const grantFaults = (
 const faultAt = (field: string, message: string | undefined) =>
   message === undefined ? [] : [{ field, message }];
 
-/** A stored cluster with every field. `grants`: those of the whole fleet, where they are known. */
+/** A stored cluster with every field. `grants`: of the whole fleet, where they are known. */
 export const wholeCluster = (view: ClusterView, grants?: readonly GrantView[]): WholeCluster => ({
   name: view.name,
   labels: view.labels ?? {},

@@ -20,7 +20,10 @@ import {
 /** Whole journal pages that are searched for an autoscaler that moved between pages. */
 const WHOLE_PAGES_MAX = 5;
 
-/** Items of the journal that a request reads: those of a minute and one, of which one has all. */
+/**
+ * Items of the journal that a request reads: the items of a minute and one more, of which one has
+ * all.
+ */
 const journaledTogether = (periodMs: number): number =>
   Math.min(JOURNALED_TOGETHER_MAX, Math.ceil(JOURNAL_EVERY_MS / periodMs) + 1);
 const JOURNALED_TOGETHER_MAX = 16;

@@ -137,8 +137,8 @@ export const ofFleet = ({
 }): readonly LocatedOverride[] => own.map((override) => ({ place: { scope: "fleet" }, override }));
 
 /**
- * Those of all of the cluster are for every caller that sees some part of it, because they meet
- * that part.
+ * Overrides of all of the cluster are for every caller that sees some part of it, because they
+ * meet that part.
  */
 export const ofCluster = (
   context: QueryContext,

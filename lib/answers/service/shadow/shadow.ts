@@ -23,8 +23,8 @@ import { SECOND_MS, HOUR_MS, DAY_MS } from "../../../rules/model/time-text.ts";
 const SYNCS_MAX = 3_000;
 /**
  * The longest window of an HPA: so long after its creation the windows of an autoscaler may not
- * reach as far back as the windows of the other controller, and those of an object that was made
- * anew not as far as its own.
+ * reach as far back as the windows of the other controller, and the windows of an object that was
+ * made anew not as far as its own.
  */
 const WINDOWS_FULL_MS = 3_600_000;
 

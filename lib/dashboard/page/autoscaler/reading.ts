@@ -15,8 +15,8 @@ export const nearestPoint = (
 type Scaled = Pick<ShownPast["events"][number], "at">;
 
 /**
- * The instant that a press on the charts means: that of the nearest scale within a distance, which
- * has a mark there, or that of the evaluation in force. Instants of questions are whole seconds, so
+ * The instant that a press on the charts means: of the nearest scale within a distance, which has a
+ * mark there, or of the evaluation in force. Instants of questions are whole seconds, so
  * that one of a part of a second is the second after it.
  */
 export const pressedMs = (

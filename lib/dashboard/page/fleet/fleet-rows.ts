@@ -18,7 +18,7 @@ export const marksOf = (clusters: readonly ClusterRows[]): string =>
 
 /**
  * The clusters of the newest answer. Rows of a partition that was left out because the caller has
- * them are those of the answer before.
+ * them are the rows of the answer before.
  */
 export const joinedClusters = (
   before: readonly ClusterRows[],

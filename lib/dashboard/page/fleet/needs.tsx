@@ -19,7 +19,7 @@ interface Need {
   readonly search?: string;
 }
 
-/** The rows that a problem of the status is about, among those of its cluster. */
+/** The rows that a problem of the status is about, among the rows of its cluster. */
 const SEARCHES: Readonly<Partial<Record<StatusView["problems"][number]["kind"], string>>> = {
   "at max": "reason:toomanyreplicas",
   forbidden: "state:forbidden",

@@ -45,8 +45,8 @@ const FIRST_ROWS = 200;
 
 /**
  * All rows of the fleet. The first time they are shown page by page, as they come: first a small
- * page. After that only those of partitions that show something new come again, and are shown
- * together.
+ * page. After that only the rows of partitions that show something new come again, and are
+ * shown together.
  */
 export const useRows = (): KnownRows => {
   const { api, refreshMs } = useSource();

@@ -149,7 +149,7 @@ const Search = ({ route, of }: { readonly route: Route; readonly of: number }) =
   );
 };
 
-/** Those of the whole fleet, of clusters, namespaces and single autoscalers. */
+/** The overrides of the whole fleet, of clusters, namespaces and single autoscalers. */
 const Overrides = ({
   overrides,
   axis,

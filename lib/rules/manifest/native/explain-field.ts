@@ -53,7 +53,7 @@ const CLUSTER = /^clusters?$/i;
 /** No rule of a PodAutoscaler has a path that begins so. */
 export const CLUSTER_PATH = "cluster.spec";
 
-/** Path of a member. That of a list also names its items. */
+/** Path of a member. The path of a list also names its items. */
 export const memberPath = (parent: string, name: string, { type }: FieldDescription): string =>
   `${parent}.${name}${type === "list" ? "[]" : ""}`;
 

@@ -69,7 +69,7 @@ const keptAt = (windows: Windows, desiredReplicas: number): Windows => ({
   status: { ...windows.status, desiredReplicas },
 });
 
-/** The bound that a wanted count is outside of. That of the manifest is a matter of the rules. */
+/** The bound that a wanted count is outside of. The manifest's is a matter of the rules. */
 const limitOf = (wanted: number, { min, max }: EffectiveBounds): Limit | undefined => {
   if (wanted < min.replicas && min.source.kind !== "manifest")
     return limitBy(

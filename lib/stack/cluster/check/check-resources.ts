@@ -148,7 +148,7 @@ export const checkOthers = async ({
       if (missing.length === 0) return passed(check, "can be listed");
       return warning(
         check,
-        `${missingText(missing)}; ${OUTCOME[right.resource] ?? "those of a target are not seen, and both would scale it"}`,
+        `${missingText(missing)}; ${OUTCOME[right.resource] ?? "another autoscaler of the same target is not seen, and both would scale it"}`,
         fix,
       );
     }),

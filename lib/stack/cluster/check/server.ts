@@ -184,7 +184,7 @@ export const checkUser = async ({ ask }: Asker): Promise<CheckedUser> => {
   };
 };
 
-/** A user that is a service account. Its groups are those of the API server, and never ours. */
+/** A user that is a service account. Its groups are the API server's, and never ours. */
 const ACCOUNT = /^system:serviceaccount:([a-z0-9-]+):([a-z0-9.-]+)$/;
 
 const GROUPS_SHOWN = 10;

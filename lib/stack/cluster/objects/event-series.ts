@@ -39,7 +39,7 @@ const SIMILAR_MS = 10 * 60_000;
 /** Events of one object: so many at once, and then one each five minutes. */
 const BURST = 25;
 const TOKEN_MS = 5 * 60_000;
-/** Objects and series that are remembered. Those of an hour ago go first. */
+/** Objects and series that are remembered. What is an hour old goes first. */
 const REMEMBERED_MAX = 10_000;
 
 const COMBINED = "(combined from similar events): ";

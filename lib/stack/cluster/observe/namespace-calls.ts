@@ -32,7 +32,7 @@ export interface NamespaceCalls extends Pick<Flows, "beginLate" | "within" | "ar
 
 type Call = (budget: CallBudget) => Promise<void>;
 
-/** The bytes of answers are unpacked, those of LISTs are on the wire. */
+/** The bytes of answers are unpacked, the bytes of LISTs are on the wire. */
 const SHARES = {
   calls: MAX_FLOW_SHARE_CALLS,
   bytes: MAX_FLOW_SHARE_BYTES,

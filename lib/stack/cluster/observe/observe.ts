@@ -142,8 +142,8 @@ const observedNow = async (
 const NONE_LATE: ReadonlySet<Namespace> = new Set();
 
 /**
- * True where the LISTs that it needs are read. Those of a heavy namespace are read after the first
- * round.
+ * True where the LISTs that it needs are read. The LISTs of a heavy namespace are read after the
+ * first round.
  */
 const isRead = (
   { needs, pods, listed, rivals, monitors }: Reading,

@@ -80,7 +80,7 @@ interface PodList<Item> {
   readonly protobuf: WireKind;
   readonly paged?: boolean;
   readonly convert: (raw: Json) => Item | undefined;
-  /** An object stays the same for many syncs. Those of metrics-server are new each time. */
+  /** An object stays the same for many syncs. Objects of metrics-server are new each time. */
   readonly lasting?: true;
 }
 

@@ -111,8 +111,8 @@ const listKind = async (
   );
   for (const each of heavy) of.leaveOut(each);
   const { without } = scope;
-  // A server that knows no field selector gives the objects of all namespaces. Those of a heavy one
-  // are in the LIST of their namespace, and twice they would be two objects of one name.
+  // A server that knows no field selector gives the objects of all namespaces. Objects of a
+  // heavy one are in the LIST of their namespace, and twice they would be two objects of one name.
   const isCovered = (object: { readonly namespace: string }): boolean =>
     covers(scope, object.namespace as Namespace);
   const outcome =

@@ -7,7 +7,7 @@ import type { HistoryItem } from "./item.ts";
 import { type HistoryRead, mergedHistory, type Placed, Rounds } from "./merged-history.ts";
 import { scopeChangeOf, scopeChangesParams } from "./scope-changes.ts";
 
-/** Whose edits are listed: those of clusters' autoscalers, and those of other scopes. */
+/** Whose edits are listed: edits of clusters' autoscalers, and edits of other scopes. */
 export interface ChangeSearch {
   readonly clusters: readonly ClusterName[];
   readonly scopes: readonly Pick<ScopeChangeRecord, "scope" | "name">[];

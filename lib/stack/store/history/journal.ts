@@ -111,7 +111,7 @@ export const basesAfter = (
 };
 
 /**
- * Texts of bases that an environment keeps for its readers, some 0.3 MB each. Those of several
+ * Texts of bases that an environment keeps for its readers, some 0.3 MB each. The bases of several
  * environments follow each other in a journal.
  */
 const BASES_KEPT = 8;

@@ -62,7 +62,7 @@ const longMetric = (metric: MetricOutcome): MetricOutcome => {
 
 type Stored<Metric> = Omit<Metric, "ratio"> & { readonly ratio?: number | string };
 
-/** Whole thousandths that a double holds exactly: of "57%" those of 57. */
+/** Whole thousandths that a double holds exactly: of "57%" the thousandths of 57. */
 const thousandths = (text: string): number | undefined => {
   const quantity = text.endsWith("%") ? text.slice(0, -1) : text;
   const number = ordinaryMilli(quantity) ?? Number(milliOfText(quantity) ?? Number.NaN);

@@ -96,7 +96,7 @@ export const troublesAfter = (
   };
 };
 
-/** In a sync that has not looked, those of the last one that has. */
+/** In a sync that has not looked, the findings of the last one that has. */
 const findingsAfter = (
   before: Troubles,
   verdicts: readonly Verdict[],

@@ -125,7 +125,7 @@ type Changed = (by?: Namespace) => void;
 
 /**
  * Waits until all has come, or until some has come and then nothing for a while. Where another
- * namespace has had an answer, those of a heavy one do not count as something that comes.
+ * namespace has had an answer, answers of a heavy one do not count as something that comes.
  */
 const untilQuiet = (
   {

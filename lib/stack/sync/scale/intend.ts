@@ -62,7 +62,7 @@ export const intendedScales = (
 ): readonly Intended[] =>
   inFairTurns(
     verdicts.map((verdict) => intendedOf(verdict, epoch, timing)).sort(byUrgency),
-    // The most urgent of all namespaces stay first among those of one turn.
+    // The most urgent of all namespaces stay first among the intents of one turn.
     { flowOf: ({ intent }) => intent.namespace, costOf: () => 1, by: "end" },
   );
 

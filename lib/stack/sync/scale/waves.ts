@@ -52,7 +52,7 @@ export const makeWaves = async (
   ports: SyncPorts,
   holder: LeaseHolder,
   context: WaveContext & {
-    /** Those of the first round. */
+    /** The verdicts of the first round. */
     readonly verdicts: readonly Verdict[];
     /** Waits for the verdicts of the next round; undefined where there is none. */
     readonly later: () => Promise<readonly Verdict[] | undefined>;

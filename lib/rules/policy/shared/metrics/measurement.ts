@@ -12,7 +12,7 @@ import type { Curve } from "./curve.ts";
 export interface MetricContext extends SampleContext {
   readonly currentReplicas: number;
   readonly statusReplicas: number;
-  /** The pods that the selector matches; with `own` those of the target that have not ended. */
+  /** The pods that the selector matches; with `own` the pods of the target that have not ended. */
   readonly pods: readonly Pod[];
   /** By which pods the native rules count; absent where they count as the HPA controller does. */
   readonly own?: OwnPods;
