@@ -20,8 +20,8 @@ export const topicsOf = (owners: string, topics: string): ReadonlyMap<string, st
 };
 
 /**
- * Who gets a message of what is new: the topic of the alarms, and the topics of owners. The code that
- * sends is loaded where there is something to send.
+ * Who gets a message of what is new: the topic of the alarms, and the topics of owners. The code
+ * that sends is loaded where there is something to send.
  */
 export const ownersIn = (names: {
   readonly TIDEMARK_ALARM_OWNERS: string;
