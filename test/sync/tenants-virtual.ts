@@ -135,11 +135,9 @@ const played = async (
     answer: cloudwatchAt(START_MS / 1_000, (metric) => void noted.now.billed.push(metric)),
   });
   const engine = await startMemory();
-  await store(testTables(engine.client, engine.tables, clock), {
-    manifests: [...others, ...tenant],
-    sources: [...sources.map(inCluster), ...billed],
-    periodMs,
-  });
+  const atOnce = testTables(engine.client, engine.tables, clock);
+  await putCluster(atOnce, { ...RECORD, syncPeriodMs: periodMs }, undefined);
+  await store(atOnce, [...others, ...tenant], [...sources.map(inCluster), ...billed]);
   const slowly = around(engine.client, async (_command, send) => {
     await new Promise<void>((resolve) => void time.after(TABLE_MS, resolve));
     return send();
@@ -178,17 +176,9 @@ const played = async (
 
 const store = async (
   tables: Tables,
-  {
-    manifests,
-    sources,
-    periodMs,
-  }: {
-    readonly manifests: readonly Manifest[];
-    readonly sources: readonly MetricSourceRecord[];
-    readonly periodMs: number;
-  },
+  manifests: readonly Manifest[],
+  sources: readonly MetricSourceRecord[],
 ): Promise<void> => {
-  await putCluster(tables, { ...RECORD, syncPeriodMs: periodMs }, undefined);
   for (const source of sources) await putMetricSource(tables, source, undefined);
   for (const manifest of manifests)
     await putAutoscaler(
