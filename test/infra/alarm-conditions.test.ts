@@ -317,8 +317,8 @@ describe.skipIf(!HAS_DYNOXIDE)(
           Key: HEAD,
           UpdateExpression:
             troubles === undefined
-              ? "SET nowMs = :now REMOVE troubles"
-              : "SET nowMs = :now, troubles = :troubles",
+              ? "SET nowMs = :now, evaluatedMs = :now REMOVE troubles"
+              : "SET nowMs = :now, evaluatedMs = :now, troubles = :troubles",
           ExpressionAttributeValues: {
             ":now": { N: String(Date.now() - syncedAgoMs) },
             ...(troubles !== undefined && { ":troubles": { S: troubles } }),
