@@ -90,7 +90,7 @@ export type Checked =
   | { readonly kind: "refused"; readonly lines: readonly string[] };
 
 /** How documents are checked. */
-export interface CheckOptions {
+export interface ManifestCheck {
   /** Sync period of the cluster. */
   readonly syncPeriodMs: number;
   readonly validation: Validation;
@@ -100,10 +100,10 @@ export interface CheckOptions {
  * Checks a document against every rule, including those about its change from the stored one. One
  * line for each problem.
  */
-export const check = (
+export const checkManifest = (
   input: ManifestDocument,
   old: AutoscalerRecord | undefined,
-  options: CheckOptions,
+  options: ManifestCheck,
 ): Checked => {
   const { where, document, repeatedKeys = [] } = input;
   const before = old ? { old: JSON.parse(old.manifest), oldGeneration: old.generation } : {};

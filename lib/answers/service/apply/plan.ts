@@ -25,7 +25,7 @@ import { mustMatch, livesInCluster, readFromObject } from "../edits/edit-conditi
 import { mustRead } from "../find-autoscaler.ts";
 import type { EditCondition } from "../service.ts";
 import type { NewSource } from "../requests.ts";
-import { type Checked, check, namespaceClash } from "./manifest-inputs.ts";
+import { type Checked, checkManifest, namespaceClash } from "./manifest-inputs.ts";
 import { readableSpec } from "../stored-spec.ts";
 import { sourceOutlook } from "./source-outlook.ts";
 import {
@@ -143,7 +143,10 @@ const checkAlone = (
   { cluster, validation }: ApplyTarget,
   input: ManifestDocument,
 ): CheckedInput | Refused => {
-  const checked = check(input, undefined, { syncPeriodMs: cluster.syncPeriodMs, validation });
+  const checked = checkManifest(input, undefined, {
+    syncPeriodMs: cluster.syncPeriodMs,
+    validation,
+  });
   if (checked.kind === "refused") return { lines: checked.lines };
   const { metadata, stored } = checked.admitted;
   const elsewhere = livesInCluster(cluster, { kind: String(stored["kind"]), where: input.where });
@@ -232,7 +235,7 @@ const planOf = (
       ],
     };
   const checked = old
-    ? check(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation })
+    ? checkManifest(input, old, { syncPeriodMs: cluster.syncPeriodMs, validation })
     : alone;
   if (checked.kind === "refused") return { lines: checked.lines };
   const { changed, relabelled, stored, spec } = checked.admitted;
