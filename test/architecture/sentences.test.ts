@@ -9,7 +9,7 @@ const MAX_WORDS = 35;
 
 /** The specifications that the dialects follow, cited by section. */
 const EXCEPTED = /^docs\/spec\//;
-const pages = ["README.md", "CONTRIBUTING.md", ...filesBelow("docs", ".md")]
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesBelow("docs", ".md")]
   .filter((path) => !EXCEPTED.test(path))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 
