@@ -44,12 +44,13 @@ const kib = (loaded: readonly string[]): number =>
  * What a command loads decides how long a person waits for it: a file takes a third of a
  * millisecond. Times depend on the machine; files do not. The limits are a tenth above what there
  * was; the arithmetic of a second release of the HPA took some 5 KiB of what reads evaluations, and
- * the short forms of the journal, and its readers in a room of their own, five files and 12 KiB. The
+ * the short forms of the journal, and its readers in a room of their own, five files and 12 KiB. What a warm reader compares after a
+ * restore took 2 KiB. The
  * partitions of AWS have a file of their own.
  */
 describe("the code that a command loads", () => {
   it.each<[string, { readonly files: number; readonly kib: number }, ...string[]]>([
-    ["get", { files: 154, kib: 985 }, "get"],
+    ["get", { files: 154, kib: 995 }, "get"],
     ["get shop/daily", { files: 333, kib: 1_820 }, "get", "shop/daily"],
     ["describe", { files: 364, kib: 2_010 }, "describe", "shop/daily"],
     ["explain", { files: 344, kib: 1_880 }, "explain", "shop/daily"],
