@@ -44,9 +44,9 @@ const kib = (loaded: readonly string[]): number =>
  * What a command loads decides how long a person waits for it: a file takes a third of a
  * millisecond. Times depend on the machine; files do not. The limits are a tenth above what there
  * was; the arithmetic of a second release of the HPA took some 5 KiB of what reads evaluations, and
- * the short forms of the journal, and its readers in a room of their own, five files and 12 KiB. What a warm reader compares after a
- * restore took 2 KiB. The
- * partitions of AWS have a file of their own.
+ * the short forms of the journal, and its readers in a room of their own, five files and 12 KiB.
+ * What a warm reader compares after a restore took 2 KiB. The partitions of AWS have a file of
+ * their own.
  */
 describe("the code that a command loads", () => {
   it.each<[string, { readonly files: number; readonly kib: number }, ...string[]]>([
