@@ -27,7 +27,7 @@ import { withTable } from "./page-table.ts";
 const USAGE =
   "npm run measure -- --stack NAME [--region REGION] [--profile PROFILE] [--hours 24] [--print]";
 const RIGHTS =
-  "cloudwatch:GetMetricData, logs:FilterLogEvents, lambda:GetFunctionConfiguration, and those of tidemark cost";
+  "cloudwatch:GetMetricData, logs:FilterLogEvents, lambda:GetFunctionConfiguration, and the rights of tidemark cost";
 const DOCS = join(import.meta.dirname, "..");
 const HOUR_MS = 3_600_000;
 /** CloudWatch keeps the values of an hour for 455 days, and logs are kept for 14 by default. */

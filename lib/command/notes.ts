@@ -238,7 +238,7 @@ It takes the right to connect clusters; on is refused until the caller itself ha
 Without -n all of the cluster is meant, and without --cluster all of the fleet.
 In a data folder the answer is always yes: it has no callers.`,
   "wake send": `
-A wake names no count: the sync decides as any other.
+A wake names no count: the sync decides as a planned sync does.
 A wake within two seconds before a planned sync leaves the work to it.
 docs/wake.md has who else can wake.`,
   "source put": `

@@ -3,13 +3,14 @@ import * as z from "zod";
 import { arnOf, awsDomain } from "../../rules/model/aws-partitions.ts";
 
 /*
- *  command    signs for STS "who am I", with this function, the hash of this request, and the time ── Invoke
- *  function                                        makes the same question anew ── STS ── "it is ada"
+ *  command    signs "who am I" for STS, with function, hash of the request and time ── Invoke
+ *  function        makes the same question anew ── STS ── "it is ada"
  *
- * Lambda does not say to a function who invoked it, and whoever may invoke it writes the event. So
- * the event has no name in it: it has a signature, and STS says whose it is. Of the question to STS
- * the event has only the access key, the time, the session token and the signature. Host, path,
- * query and the other headers are made by the function, so that an event cannot choose them.
+ * Lambda does not tell a function who invoked it, and a caller that may invoke it writes the event.
+ * So the event has no name in it: it has a signature, and STS says whose signature it is. Of the
+ * question to STS the event has only the access key, the time, the session token and the signature.
+ * Host, path, query and the other headers are made by the function, so that an event cannot choose
+ * them.
  */
 
 const signedRequest = z.strictObject({

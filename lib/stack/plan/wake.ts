@@ -22,7 +22,7 @@ const MARK_AHEAD_MAX_MS = WAKES_APART_MS + PLANNED_SOON_MS + 4 * SECOND_MS;
 
 /**
  * What is woken. It says where something has happened, and never what to do: the sync reads the
- * cluster and its metrics as any other.
+ * cluster and its metrics as a planned sync does.
  */
 export interface Wake {
   readonly cluster: ClusterName;

@@ -33,7 +33,7 @@ export const evaluatedIn = (
 export interface JournalStream {
   readonly ref: PartitionRef;
   readonly page: number;
-  /** When the newest completed sync has written to it; absent where none has, or nobody asks. */
+  /** When the newest completed sync wrote to it; absent where none has, or the head is not read. */
   readonly syncedMs?: number;
 }
 

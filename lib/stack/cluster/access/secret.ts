@@ -205,7 +205,7 @@ const isShort = (value: object): boolean =>
 
 /**
  * A token of AWS is for the name of the secret: so the one who writes the secret of a cluster gets
- * no token that another cluster takes, whatever address the secret has.
+ * no token that another cluster takes, even where the secret has its address.
  */
 const shortAccess = async (
   value: unknown,
