@@ -57,11 +57,12 @@ const stallName = (stall: Stall, when: string): string =>
   stall.kind === "brink" ? `${when}: stands still to the brink` : `${when}: ${STALLS[stall.kind]}`;
 const STALLS = { none: "", crash: "crash", pause: "stands still" } as const;
 
-const faultsOf = ({ fault, before, after, skewMs }: Fate): readonly string[] => [
+const faultsOf = ({ fault, before, after, skewMs, slow }: Fate): readonly string[] => [
   fault,
   ...(before.kind === "none" ? [] : [stallName(before, "before")]),
   ...(after.kind === "none" ? [] : [stallName(after, "after")]),
   ...(skewMs === undefined ? [] : ["clock steps"]),
+  ...(slow ? [slow.endMs === undefined ? "late" : "late, and its process is killed"] : []),
 ];
 
 export const countCoverage = (): CoverageCount => {

@@ -48,6 +48,16 @@ export interface Fate {
   readonly after: Stall;
   /** The clock of the caller steps as the request leaves: it is ahead by this much from then on. */
   readonly skewMs?: number;
+  /** Of a call without another fault: it is on its way for longer (late-answers.ts). */
+  readonly slow?: Slow | undefined;
+}
+
+/** When a slow request arrives and is answered, from when it was sent. */
+export interface Slow {
+  readonly arrivesMs: number;
+  readonly answeredMs: number;
+  /** The instant at which the process that sent it is killed. */
+  readonly endMs?: number | undefined;
 }
 
 /**

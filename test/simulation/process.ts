@@ -1,6 +1,7 @@
 import type { Build } from "./beside/build.ts";
 import type { CoverageCount, PlacedCall } from "./coverage.ts";
-import type { CallKind, Fate, Fates, Fault, Stall } from "./fates.ts";
+import type { CallKind, Fate, Fates, Fault, Slow, Stall } from "./fates.ts";
+import type { LateAnswers } from "./late-answers.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Story } from "./story.ts";
 import type { WarmCache } from "../../lib/stack/sync/sync-ports.ts";
@@ -45,6 +46,8 @@ export interface Call<Answer> {
    */
   readonly timeoutMs: number;
   readonly lateMs: number;
+  /** The caller ends its wait by a limit of its own, which the network does not know. */
+  readonly waitsForAnswer?: true;
   /** What the caller gets in place of an answer: a value, or an error thrown. */
   readonly unclear: (fate: Fate) => Answer;
 }
@@ -64,7 +67,15 @@ type Deliver = (process: Process, happen: () => void) => void;
 export const newNetwork = (
   scheduler: Scheduler,
   fates: Fates,
-  { story, note }: { readonly story: Story; readonly note: CoverageCount["note"] },
+  {
+    story,
+    note,
+    late,
+  }: {
+    readonly story: Story;
+    readonly note: CoverageCount["note"];
+    readonly late?: LateAnswers | undefined;
+  },
 ): Network => {
   const end = (process: Process, why: string): void => {
     if (!process.alive) return;
@@ -125,7 +136,8 @@ export const newNetwork = (
       ),
     call: (caller, call) =>
       new Promise((resolve, reject) => {
-        const fate = fates.next(call.kind);
+        const drawn = fates.next(call.kind);
+        const fate = { ...drawn, slow: late?.(caller, call, drawn) };
         note(call, fate);
         stepped(caller, fate, call.what);
         stalled(caller, fate.before, call.what);
@@ -151,7 +163,10 @@ export const newNetwork = (
     const silent = (): void => unclearAt(sentMs + call.timeoutMs);
     const unheard = (): void => {};
     const happen: Readonly<Record<Fault, () => void>> = {
-      none: () => executeAt(sentMs + outMs, execute, answered),
+      none: () => {
+        if (fate.slow) slowly(caller, call, fate, fate.slow, settle);
+        else executeAt(sentMs + outMs, execute, answered);
+      },
       denied: () => unclearAt(sentMs + outMs + backMs),
       throttled: () => unclearAt(sentMs + outMs + backMs),
       "failed before": () => unclearAt(sentMs + outMs + backMs),
@@ -177,6 +192,29 @@ export const newNetwork = (
       },
     };
     happen[fault]();
+  }
+
+  /** The request arrives late, and its answer later still; its caller may have given up, or be gone. */
+  function slowly<Answer>(
+    caller: Process,
+    call: Call<Answer>,
+    fate: Fate,
+    slow: Slow,
+    settle: Settle<Answer>,
+  ): void {
+    const { what } = call;
+    const sentMs = scheduler.nowMs();
+    const { arrivesMs, answeredMs, endMs } = slow;
+    story.tell(caller.name, `${what}: arrives after ${arrivesMs} ms, answered at ${answeredMs} ms`);
+    const silentFate: Fate = { ...fate, fault: "late" };
+    const isHeard = call.waitsForAnswer || answeredMs < call.timeoutMs;
+    executeAt(sentMs + arrivesMs, call.execute, (answer) => {
+      if (isHeard) settleAt(caller, sentMs + answeredMs, fate, what, answer, settle);
+    });
+    if (!isHeard)
+      settleAt(caller, sentMs + call.timeoutMs, fate, what, () => call.unclear(silentFate), settle);
+    if (endMs !== undefined)
+      scheduler.at(endMs, () => end(caller, "killed while requests are on their way"));
   }
 
   function executeAt<Answer>(

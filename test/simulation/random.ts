@@ -27,7 +27,9 @@ export type Stream =
   | "accidents"
   | "swaps"
   | "clocks"
-  | "forecasts";
+  | "forecasts"
+  | "late answers"
+  | "looks";
 
 const STREAMS: Readonly<Record<Stream, number>> = {
   settings: 1,
@@ -44,6 +46,8 @@ const STREAMS: Readonly<Record<Stream, number>> = {
   swaps: 12,
   clocks: 13,
   forecasts: 14,
+  "late answers": 15,
+  looks: 16,
 };
 const SPREAD = 0x9e3779b1;
 const TWO_32 = 2 ** 32;

@@ -9,6 +9,7 @@ import { type Coverage, countCoverage } from "./coverage.ts";
 import { calmFates, faultyFates, TEMPERS, type Temper } from "./fates.ts";
 import { type PlannedReturn, planReturns } from "./goes-back.ts";
 import type { Invocation } from "./invocation.ts";
+import { lateAnswers } from "./late-answers.ts";
 import { type Machine, newMachine, planStops } from "./machine.ts";
 import { shapesOf } from "./manifests/shapes.ts";
 import { hasObjects, withObjects } from "./objects/plan-objects.ts";
@@ -198,7 +199,10 @@ export const newStage = (
   const network = newNetwork(
     scheduler,
     options.faults ? faultyFates(random, temper, calm) : calmFates(random),
-    { story, note: coverage.note },
+    {
+      ...{ story, note: coverage.note },
+      late: options.faults ? lateAnswers(seed, { calm, nowMs }) : undefined,
+    },
   );
   const tables = watchedTables(ledger, options.onHistory);
   const tablesThrough =

@@ -2,6 +2,7 @@ import { ACCIDENT_BUGS } from "./accidents.ts";
 import { CLUSTER_BUGS } from "./cluster.ts";
 import { DAMAGE_BUGS } from "./damages.ts";
 import { HEAD_BUGS } from "./head.ts";
+import { LATE_BUGS } from "./late.ts";
 import { MINUTE_BUGS } from "./minutes.ts";
 import { NUMBER_BUGS } from "./numbers.ts";
 import { OBJECT_BUGS } from "./objects.ts";
@@ -24,4 +25,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...MINUTE_BUGS,
   ...SOURCE_BUGS,
   ...ACCIDENT_BUGS,
+  ...LATE_BUGS,
 ];

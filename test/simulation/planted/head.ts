@@ -93,7 +93,7 @@ const trustedMemory: PlantedBug = {
 };
 
 /** Intents are stored also where another worker holds the head by now. */
-const noEpochCheck: PlantedBug = {
+export const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
   seed: 13,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],

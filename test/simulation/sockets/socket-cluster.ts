@@ -228,6 +228,7 @@ const serve = async (
     by: caller.by,
     timeoutMs: LOST_MS,
     lateMs,
+    waitsForAnswer: true,
     execute: () => {
       made = answeredBy(served, request, caller);
       return made;

@@ -65,6 +65,7 @@ const serve = async (
     what: command.constructor.name.replace(/Command$/, ""),
     timeoutMs: LOST_MS,
     lateMs: LATE_MS,
+    waitsForAnswer: true,
     execute: () => {
       made = executed(() => world.execute(command));
       return made;
