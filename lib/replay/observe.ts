@@ -4,6 +4,7 @@ import type {
   MeasuredSamples,
   MetricValue,
   Observation,
+  Pod,
   PodMetrics,
   QuestionKey,
 } from "../rules/model/observation.ts";
@@ -12,7 +13,8 @@ import type { LabelIndex } from "../rules/model/selector.ts";
 import { noAnswer } from "../rules/sources/source.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
 import { type RunningMetric, SCRAPE_MS, scrapeAt } from "./load.ts";
-import { POD_LABELS, POD_SELECTOR, type ReplayedPods } from "./pods.ts";
+import { POD_LABELS, POD_SELECTOR, type ReplayedPods, type SeenPod } from "./pods.ts";
+import type { RecordedPods } from "./recorded-pods.ts";
 
 /** A container that runs for a shorter time at its first scrape waits for the second one. */
 const FRESHEST_MS = 10_000;
@@ -33,20 +35,26 @@ interface Asked {
   readonly resource: string;
 }
 
-/** What a sync would read of the workload, as the cluster and the sources would answer it. */
-export type Observe = (nowMs: number) => Observation;
+/**
+ * What a sync would read of the workload, as the cluster and the sources would answer it; with
+ * `recorded`, of the pods that a recorded sync saw.
+ */
+export type Observe = (nowMs: number, recorded?: RecordedPods) => Observation;
 
 /** The questions follow from the metrics and the namespace, so they are made once. */
 export const observerOf = (workload: ReplayedScene, namespace: string): Observe => {
   const asked = workload.metrics.flatMap((metric) => askedOf(metric, namespace));
   const used = asked.filter(({ of }) => of === "use");
   const others: readonly never[] = [];
-  return (nowMs) => {
+  return (nowMs, recorded) => {
     const { pods } = workload;
+    const seen = recorded
+      ? podsAsRecorded(workload, used, { nowMs, recorded })
+      : podsNow(workload, used, nowMs);
     const answers = new Map<QuestionKey, Answer<MeasuredSamples>>();
-    if (used[0]) answers.set(used[0].key, useAnswer(workload, used, nowMs));
+    if (used[0]) answers.set(used[0].key, seen.use());
     for (const one of asked)
-      if (one.of !== "use") answers.set(one.key, valuesAnswer(one, pods, nowMs));
+      if (one.of !== "use") answers.set(one.key, valuesAnswer(one, seen, nowMs));
     return {
       scale: {
         kind: "read",
@@ -56,7 +64,7 @@ export const observerOf = (workload: ReplayedScene, namespace: string): Observe 
         uid: "replayed",
         resourceVersion: "1",
       },
-      pods: pods.seen(nowMs),
+      pods: seen.pods,
       answers,
       // A monitor is not recorded: the replay is of a time in which it was well.
       monitor: { kind: "found", state: "OK" },
@@ -78,21 +86,58 @@ const askedOf = (metric: RunningMetric, namespace: string): readonly Asked[] => 
 
 const MISSING: Answer<never> = noAnswer("nothing was recorded of this time", "NotRecorded");
 
+/** A list of which the selector of the workload selects each. */
+const labelled = <Of>(all: readonly Of[]): LabelIndex<Of> => ({
+  all,
+  select: () => all,
+  looksAt: () => all.length,
+});
+
+/** The pods of one sync: so many share a load, these give a value each, and what they use. */
+interface PodsOfSync {
+  readonly pods: LabelIndex<Pod>;
+  readonly ready: number;
+  readonly names: () => readonly string[];
+  readonly use: () => Answer<LabelIndex<PodMetrics>>;
+}
+
+const podsNow = (workload: ReplayedScene, used: readonly Asked[], nowMs: number): PodsOfSync => {
+  const { pods } = workload;
+  const { ready } = pods;
+  return {
+    ...{ pods: pods.seen(nowMs), ready },
+    names: () => pods.all.slice(0, ready).map(({ name }) => name),
+    use: () => useAnswer(workload, used, nowMs),
+  };
+};
+
+const podsAsRecorded = (
+  workload: ReplayedScene,
+  used: readonly Asked[],
+  { nowMs, recorded }: { readonly nowMs: number; readonly recorded: RecordedPods },
+): PodsOfSync => {
+  const seen = workload.pods.seenAs(recorded, nowMs);
+  return {
+    pods: labelled(seen.map(({ pod }) => pod)),
+    ready: recorded.ready,
+    names: () => seen.slice(0, recorded.counted).map(({ pod }) => pod.name),
+    use: () => recordedUse(workload, used, { nowMs, seen, served: recorded.served }),
+  };
+};
+
 const valuesAnswer = (
   { metric, of }: Asked,
-  pods: ReplayedPods,
+  { ready, names }: Pick<PodsOfSync, "ready" | "names">,
   nowMs: number,
 ): Answer<readonly MetricValue[]> => {
-  const whole = of === "pods" ? metric.perPodMilli(pods.ready) : metric.wholeMilli(pods.ready);
+  const whole = of === "pods" ? metric.perPodMilli(ready) : metric.wholeMilli(ready);
   if (Number.isNaN(metric.reader.value)) return MISSING;
   if (Number.isNaN(whole)) return { kind: "answered", items: [] };
   const milli = BigInt(Math.round(whole));
   if (of === "whole") return { kind: "answered", items: [{ milli, timestampMs: nowMs }] };
   return {
     kind: "answered",
-    items: pods.all
-      .slice(0, pods.ready)
-      .map(({ name }) => ({ describes: name, milli, timestampMs: nowMs })),
+    items: names().map((name) => ({ describes: name, milli, timestampMs: nowMs })),
   };
 };
 
@@ -136,8 +181,34 @@ const useAnswer = (
   }
   return {
     kind: "answered",
-    items: { all: items, select: () => items, looksAt: () => items.length },
+    items: labelled(items),
   };
+};
+
+/** The same of the pods that a recorded sync saw: the value that it read, at its own scrape. */
+const recordedUse = (
+  { container }: ReplayedScene,
+  used: readonly Asked[],
+  {
+    nowMs,
+    seen,
+    served,
+  }: {
+    readonly nowMs: number;
+    readonly seen: readonly SeenPod[];
+    readonly served: number;
+  },
+): Answer<LabelIndex<PodMetrics>> => {
+  const timestampMs = scrapeAt(nowMs);
+  if (used.some(({ metric }) => Number.isNaN(metric.reader.value))) return MISSING;
+  const usage = Object.fromEntries(
+    used.map(({ metric, resource }) => [resource, milliOf(metric.perPodMilli(served))]),
+  );
+  const more = { timestampMs, windowMs: SCRAPE_MS, containers: [{ name: container, usage }] };
+  const items = seen
+    .filter(({ hasSample }) => hasSample)
+    .map(({ pod: { name } }): PodMetrics => ({ name, labels: POD_LABELS, ...more }));
+  return { kind: "answered", items: labelled(items) };
 };
 
 const isOnce = ({ metric: { model } }: RunningMetric): boolean =>
@@ -161,8 +232,10 @@ const useOnce = (
 ): bigint => {
   if (readyMs > atMs) return 0n;
   const served = pods.readyAt(atMs - SCRAPE_MS) || pods.ready;
-  return BigInt(Math.ceil(metric.perPodMilli(served) - ROUNDING));
+  return milliOf(metric.perPodMilli(served));
 };
+
+const milliOf = (milli: number): bigint => BigInt(Math.ceil(milli - ROUNDING));
 
 /** Products and quotients of whole numbers are not exact, and 62.0000001 is 62. */
 const ROUNDING = 1e-6;

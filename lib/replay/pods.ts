@@ -2,6 +2,7 @@ import type { MilliByResource, Pod } from "../rules/model/observation.ts";
 import type { LabelIndex } from "../rules/model/selector.ts";
 import type { TargetRef } from "../rules/model/spec-common.ts";
 import { type PodStarts, startAt } from "./pod-starts.ts";
+import type { RecordedPods } from "./recorded-pods.ts";
 
 /** What all pods of a replayed workload have in common. */
 export interface PodTemplate {
@@ -21,6 +22,12 @@ export interface ReplayedPod {
   readonly createdMs: number;
   readonly runningMs: number;
   readonly readyMs: number;
+}
+
+/** A pod, and whether the metrics server knows its use. */
+export interface SeenPod {
+  readonly pod: Pod;
+  readonly hasSample: boolean;
 }
 
 export const POD_LABELS = { app: "replayed" } as const;
@@ -101,6 +108,26 @@ export class ReplayedPods {
     const all = this.#seen;
     // The selector of the workload selects each of them: there are no others.
     return { all, select: () => all, looksAt: () => all.length };
+  }
+
+  /**
+   * As a recorded sync saw them: pods whose samples count come first, then pods without a sample,
+   * then pods that start.
+   */
+  seenAs({ current, ready, counted, missing }: RecordedPods, nowMs: number): readonly SeenPod[] {
+    const length = Math.max(current, counted + missing);
+    return Array.from({ length }, (_, at) => {
+      const isReady = at < ready;
+      const isStarting = at >= counted + missing;
+      const sinceMs = isStarting ? nowMs : nowMs - AGE_MS;
+      const pod = { name: `recorded-${at}`, createdMs: sinceMs };
+      const runningMs = isStarting && !isReady ? nowMs + 1 : sinceMs;
+      const seen = this.#seenPod(
+        { ...pod, runningMs, readyMs: isReady ? sinceMs : nowMs + 1 },
+        nowMs,
+      );
+      return { pod: seen, hasSample: at < counted || (isStarting && isReady) };
+    });
   }
 
   #bear(count: number, createdMs: number): void {

@@ -12,9 +12,10 @@ import { measureKey } from "../rules/policy/shared/measures.ts";
 import { shortMetricName } from "../rules/policy/shared/scale-sentence.ts";
 import { sourceOf } from "../rules/sources/sources.ts";
 import { type CutOffPercent, exactPercents } from "./exact-percent.ts";
-import { isUse, type MetricModel, type ReplayedMetric, SCRAPE_MS } from "./load.ts";
+import { isUse, type MetricModel, type ReplayedMetric } from "./load.ts";
 import { POD_SELECTOR } from "./pods.ts";
 import { beganMs, type Recorded, readyOf, sampledSeries } from "./recorded.ts";
+import { servedIn } from "./recorded-pods.ts";
 import type { Series } from "./series.ts";
 import { delayRefused, type NotReplayed } from "./traced.ts";
 
@@ -96,7 +97,11 @@ const loadOf = (
         const value = values[at];
         if (value === undefined) return Number.NaN;
         const loaded = Math.max(0, value - idle);
-        return loadIn(sample, loaded, { level, kind, pods: servedIn(recorded, at, level) });
+        return loadIn(sample, loaded, {
+          level,
+          kind,
+          pods: isUse(level) ? servedIn(recorded, at) : readyOf(sample),
+        });
       },
       beganMs,
     ),
@@ -258,31 +263,6 @@ const namesOf = (
     name: metrics.find(({ level }) => measureKey(level, inside) === key)?.name,
   }));
   return (atMs) => (names.findLast(({ fromMs }) => fromMs <= atMs) ?? names[0])?.name;
-};
-
-/** A use is the mean between two scrapes, and the newest scrape is as old as one of them at most. */
-const LOOK_BACK_MS = 2 * SCRAPE_MS;
-
-/**
- * Pods behind the value of a sample. A use is the mean of some seconds: pods that serve since the
- * sample before may not be in it yet, and pods that were taken away since then are not any more.
- * How many are in it is what the rules counted, where that is stored. Ready pods that gave no value
- * are not counted either, and they serve: of them there were as many before. Where it is not
- * stored, a sample that is longer ago says nothing of these seconds.
- */
-const servedIn = (
-  { samples }: Pick<Recorded, "samples">,
-  at: number,
-  level: MetricLevel,
-): number => {
-  const [sample, before] = [samples[at], samples[at - 1]];
-  const ready = sample ? readyOf(sample) : Number.NaN;
-  if (!isUse(level) || !before || !sample) return ready;
-  const earlier = Math.min(ready, readyOf(before));
-  if (!(earlier > 0)) return ready;
-  const { counted } = sample;
-  if (counted !== undefined) return Math.min(ready, Math.max(earlier, counted));
-  return sample.atMs - before.atMs > LOOK_BACK_MS ? ready : earlier;
 };
 
 /** The load that the value of a sample shows; NaN where no pod served. */

@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../rules/model/time-text.ts";
 import { effectiveBounds } from "../rules/policy/bounds/effective-bounds.ts";
 import { cutByBursts } from "./bursts.ts";
 import { SCRAPE_MS } from "./load.ts";
-import { type Series, StepReader, stepSeries } from "./series.ts";
+import { lowerOf, type Series, StepReader, stepSeries } from "./series.ts";
 
 /** What history holds of an autoscaler over a time. */
 export interface Recorded {
@@ -148,7 +148,15 @@ export const countSeries = (recorded: Recorded): Series => {
 /** Pods that served; what was asked for where a sample does not say it. */
 export const readyOf = ({ ready, current }: Sample): number => ready ?? current ?? Number.NaN;
 
-export const readySeries = (recorded: Recorded): Series => sampledSeries(recorded, readyOf);
+/** When the pods of a sample began to serve: nobody stored it, so half-way since the one before. */
+const servedSinceMs = (sample: Sample, before: Sample): number =>
+  readyOf(sample) > readyOf(before) && sample.atMs - before.atMs <= BETWEEN_MS
+    ? (before.atMs + sample.atMs) / 2
+    : sample.atMs;
+
+/** Pods that served. Those that a scale took away serve no longer, as samples show later. */
+export const readySeries = (recorded: Recorded): Series =>
+  lowerOf(sampledSeries(recorded, readyOf, servedSinceMs), countSeries(recorded));
 
 /** A count that others set. */
 export interface OutsideCount {

@@ -13,6 +13,7 @@ import { MinuteRecord, type Minutes } from "./minutes.ts";
 import { type Observe, observerOf } from "./observe.ts";
 import { type PodTemplate, ReplayedPods } from "./pods.ts";
 import type { OutsideCount } from "./recorded.ts";
+import { InStep, type PodsSeen, type RecordedPods } from "./recorded-pods.ts";
 import { ReplayedTime } from "./replayed-time.ts";
 import { holdLasts, LastingHold } from "./lasting-hold.ts";
 import { type Series, StepReader } from "./series.ts";
@@ -45,6 +46,8 @@ export interface ReplayedWorkload {
   readonly served?: PodShare;
   /** Instants of recorded syncs, in order of time. Absent where none was recorded. */
   readonly recordedMs?: Float64Array;
+  /** What recorded syncs saw of the pods. Absent where pods are to start otherwise. */
+  readonly seen?: PodsSeen;
   /** 1 while syncs came. On doubt, nothing: where it is unknown nothing is decided. */
   readonly synced?: Series;
   /** 1 while something outside the policy kept it from writing: a freeze, a pause. */
@@ -111,6 +114,9 @@ class Run {
   readonly #time: ReplayedTime;
   readonly #synced: StepReader | undefined;
   readonly #held: StepReader | undefined;
+  readonly #inStep: InStep | undefined;
+  /** What the last sync was given of the pods. */
+  #seen: RecordedPods | undefined;
   #windows: Windows = NEW_WINDOWS;
   #spec = -1;
   #observe: Observe | undefined;
@@ -133,6 +139,7 @@ class Run {
     this.#time = new ReplayedTime(workload, this.#pods, this.#record, fromMs);
     this.#synced = workload.synced && new StepReader(workload.synced);
     this.#held = workload.held && new StepReader(workload.held);
+    this.#inStep = workload.seen && new InStep(workload.seen);
   }
 
   sync(nowMs: number): void {
@@ -140,12 +147,13 @@ class Run {
     this.#time.passTo(nowMs);
     const isSynced = !this.#synced || this.#synced.seek(nowMs) === 1;
     const { spec } = isSynced ? this.#specAt(nowMs) : { spec: undefined };
+    const seen = this.#seenAt(nowMs);
     if (spec && this.#hold?.goesOn(nowMs, this.#time)) {
       this.#record.decided(nowMs, this.#hold.reason, this.#hold.bounds);
       return;
     }
     this.#endHold();
-    const observation = spec && this.#observe?.(nowMs);
+    const observation = spec && this.#observe?.(nowMs, seen);
     if (!observation) return;
     const forecast = this.#forecasts?.at(nowMs);
     const known = { ...this.#policy, spec, observation, windows: this.#windows, nowMs };
@@ -164,6 +172,14 @@ class Run {
     this.#pods.scale(to, nowMs);
     const report = { atMs: nowMs, earliestMs: nowMs, eventId: `replayed:${nowMs}` };
     this.#windows = afterWrite({ spec, decision, outcome: { kind: "applied" }, ...report }).windows;
+  }
+
+  /** The pods that the recorded sync of now saw, as long as this replay has them. */
+  #seenAt(nowMs: number): RecordedPods | undefined {
+    const seen = this.#inStep?.at(nowMs, this.#pods);
+    if (seen !== this.#seen) this.#endHold();
+    this.#seen = seen;
+    return seen;
   }
 
   #endHold(): void {

@@ -51,16 +51,28 @@ export class StepReader {
   }
 }
 
-/** The product of two series at each instant of either; unknown where one of them is. */
-export const productOf = (one: Series, other: Series): Series => {
+/** What two series are together at each instant of either; unknown where one of them is. */
+const joined = (
+  one: Series,
+  other: Series,
+  join: (first: number, second: number) => number,
+): Series => {
   const readers = [new StepReader(one), new StepReader(other)] as const;
   const times = Float64Array.from(new Set([...one.times, ...other.times])).sort();
   const steps = [...times].map((atMs) => {
     const [first, second] = readers;
-    return [atMs, first.seek(atMs) * second.seek(atMs)] as const;
+    return [atMs, join(first.seek(atMs), second.seek(atMs))] as const;
   });
   return stepSeries(steps, Math.max(one.endMs, other.endMs));
 };
+
+/** The product of two series at each instant of either; unknown where one of them is. */
+export const productOf = (one: Series, other: Series): Series =>
+  joined(one, other, (first, second) => first * second);
+
+/** The lower of two series at each instant of either; unknown where one of them is. */
+export const lowerOf = (one: Series, other: Series): Series =>
+  joined(one, other, (first, second) => Math.min(first, second));
 
 /** A series that is the same all the time. */
 export const constantSeries = (value: number, { times, endMs }: Series): Series =>

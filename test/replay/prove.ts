@@ -10,10 +10,11 @@ import { withReplays } from "../../lib/command/replay/replay-threads.ts";
 import { replayedHistory } from "../../lib/command/replay/replayed-history.ts";
 import { SHIPPED_TRACES } from "../../lib/embedded/traces/trace.ts";
 import { shippedTracePath } from "../../lib/embedded/traces/read-trace.ts";
-import { figuresOf } from "../../lib/replay/figures.ts";
+import { type Figures, figuresOf } from "../../lib/replay/figures.ts";
 import { fidelityOf, happened } from "../../lib/replay/happened.ts";
 import { shareAtLevel } from "../../lib/replay/load.ts";
 import {
+  type ChosenModels,
   RECORDED_REQUEST_MILLI,
   recordedLoads,
   recordedMetrics,
@@ -23,15 +24,17 @@ import { HOUR_MS } from "../../lib/rules/model/time-text.ts";
 import { hpa, podAutoscaler } from "./world.ts";
 
 /**
- * `npm run prove -- replay [--hours 6] [--seeds 1,2] [--trace FILE]… [--keep FOLDER]`: plays a
- * policy in an embedded run, replays its history, and compares with what happened. Then it plays
- * another policy in a run of its own, and compares with what the replay of the first history said
- * of it. `--keep`: the runs stay in the folder, and one that is there is not played again.
+ * `npm run prove -- replay [--hours 6] [--seeds 1,2] [--runs 3] [--trace FILE]… [--keep FOLDER]`:
+ * plays a policy in an embedded run, replays its history, and compares with what happened. Another
+ * policy is played in several runs of its own, which differ by the seed, and their mean is compared
+ * with what the replay of the first history said of that policy. `--keep`: the runs stay in the
+ * folder, and one that is there is not played again.
  */
 const { values } = parseArgs({
   options: {
     hours: { type: "string", default: "6" },
     seeds: { type: "string", default: "1" },
+    runs: { type: "string", default: "3" },
     trace: { type: "string", multiple: true, default: [...SHIPPED_TRACES] },
     keep: { type: "string" },
   },
@@ -93,52 +96,41 @@ const play = (data: string, manifest: object, trace: string, seed: string): void
 const specOf = (document: object) => admitOrThrow({ where: "prove", document }).spec;
 const inPercent = (share: number): string => `${(share * PERCENT).toFixed(2)} %`;
 
-/** A load and a seed: how near the replay came to the two runs. Shares are from 0 to 1. */
+/** What a run of the other policy did, or what a replay says of it. Shares are from 0 to 1. */
+type OfOther = Pick<Figures, "replicaHours" | "aboveTarget">;
+
+/** A load and a seed: how near the replay came to the run of the same policy. */
 interface Row {
-  readonly load: string;
   readonly seed: string;
   readonly sameMinutes: number;
   readonly sameHours: number;
-  /** Of the run of the other policy. */
-  readonly hours: number;
-  readonly aboveTarget: number;
-  readonly hoursOff: number;
-  readonly aboveOff: number;
+  readonly said: OfOther;
   readonly cutOff: number;
 }
 
-const proveOne = async (trace: string, seed: string): Promise<Row> => {
-  const folder = values.keep ?? mkdtempSync(join(tmpdir(), "tidemark-prove-"));
-  mkdirSync(folder, { recursive: true });
-  try {
-    const sinceMs = BEGIN_MS + HOUR_MS;
-    const read = await playedRun(folder, "played", trace, seed);
-    const models = new Map();
-    const settings = { sinceMs, models, podStart: undefined, idlePercent: 1 };
-    const others = [{ label: "other", spec: specOf(OTHER) }];
-    const replayed = await withReplays(1, async (replayAll) =>
-      replayedHistory(read, settings, others, { replayAll }),
-    );
-    const { counted } = replayed;
-    const own = fidelityOf(replayed.real, replayed.unchanged.minutes, counted);
-    const said = figuresOf(replayed.others[0]?.minutes ?? replayed.unchanged.minutes, counted);
-    const other = await playedRun(folder, "other", trace, seed);
-    const loads = recordedLoads(other.recorded, "shop", models, 1);
-    const made = recordedMetrics(specOf(PLAYED), loads, "shop");
-    if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
-    const target = made.metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));
-    const was = figuresOf(happened(other.recorded, target, counted), counted);
-    return {
-      ...{ load: trace.replace(/.*\//, "").replace(/\.csv$/, ""), seed },
-      ...{ sameMinutes: own.sameMinutes, sameHours: own.hoursOff },
-      ...{ hours: was.replicaHours, aboveTarget: was.aboveTarget },
-      hoursOff: said.replicaHours / was.replicaHours - 1,
-      aboveOff: said.aboveTarget - was.aboveTarget,
-      cutOff: said.cutOff,
-    };
-  } finally {
-    if (values.keep === undefined) rmSync(folder, { recursive: true });
-  }
+const MODELS: ChosenModels = new Map();
+const IDLE_PERCENT = 1;
+const COUNTED = { fromMs: BEGIN_MS + HOUR_MS, untilMs: BEGIN_MS + HOURS * HOUR_MS };
+
+const replayedRow = async (folder: string, trace: string, seed: string): Promise<Row> => {
+  const read = await playedRun(folder, "played", trace, seed);
+  const settings = { sinceMs: COUNTED.fromMs, models: MODELS, podStart: undefined };
+  const others = [{ label: "other", spec: specOf(OTHER) }];
+  const { real, unchanged, ...replayed } = await withReplays(1, async (replayAll) =>
+    replayedHistory(read, { ...settings, idlePercent: IDLE_PERCENT }, others, { replayAll }),
+  );
+  const { sameMinutes, hoursOff } = fidelityOf(real, unchanged.minutes, COUNTED);
+  const said = figuresOf(replayed.others[0]?.minutes ?? unchanged.minutes, COUNTED);
+  return { seed, sameMinutes, sameHours: hoursOff, said, cutOff: said.cutOff };
+};
+
+const otherRun = async (folder: string, trace: string, seed: string): Promise<OfOther> => {
+  const { recorded } = await playedRun(folder, "other", trace, seed);
+  const loads = recordedLoads(recorded, "shop", MODELS, IDLE_PERCENT);
+  const made = recordedMetrics(specOf(PLAYED), loads, "shop");
+  if ("refused" in made) throw new Error(made.refused.map(({ why }) => why).join());
+  const target = made.metrics.flatMap((metric) => shareAtLevel(metric, RECORDED_REQUEST_MILLI));
+  return figuresOf(happened(recorded, target, COUNTED), COUNTED);
 };
 
 /** What a replay is held to, and from which share of the time on demand counts as cut off. */
@@ -147,47 +139,87 @@ const HOURS_OFF_MOST = 0.03;
 const ABOVE_OFF_MOST = 0.01;
 const CUT_OFF_LEAST = 0.03;
 
-/** How far apart the runs of the other policy are that differ by the seed only. */
-const apartOf = (rows: readonly Row[]): number => {
-  const all = rows.map(({ aboveTarget }) => aboveTarget);
+/** Where runs are further apart, so many more of them are played, and their mean says more. */
+const APART_MOST = 0.005;
+const MORE_RUNS = 2;
+/** Runs of the other policy beyond the seeds that are replayed have seeds from here on. */
+const FURTHER_SEEDS = 101;
+
+const apartOf = (runs: readonly OfOther[]): number => {
+  const all = runs.map(({ aboveTarget }) => aboveTarget);
   return Math.max(...all) - Math.min(...all);
 };
 
-/**
- * Nobody can know what noise the other run drew, so a replay comes no nearer to one run than a
- * second run of the same policy does: what two runs are apart is allowed on top.
- */
-const verdictOf = ({ sameMinutes, hoursOff, aboveOff, cutOff }: Row, apart: number): string => {
-  const isHeld =
-    sameMinutes >= SAME_LEAST &&
-    Math.abs(hoursOff) <= HOURS_OFF_MOST &&
-    Math.abs(aboveOff) <= ABOVE_OFF_MOST + apart;
-  if (isHeld) return "yes";
+/** The runs of the other policy: nobody can know what noise one of them draws, so there are several. */
+const otherRuns = async (
+  folder: string,
+  trace: string,
+  seeds: readonly string[],
+): Promise<readonly OfOther[]> => {
+  const runs: OfOther[] = [];
+  const atLeast = Number(values.runs);
+  const further = Array.from({ length: atLeast + MORE_RUNS }, (_, at) => `${FURTHER_SEEDS + at}`);
+  for (const seed of [...seeds, ...further]) {
+    const isApart = runs.length > 1 && apartOf(runs) > APART_MOST;
+    if (runs.length >= atLeast + (isApart ? MORE_RUNS : 0)) break;
+    runs.push(await otherRun(folder, trace, seed));
+  }
+  return runs;
+};
+
+const meanOf = (runs: readonly OfOther[], name: keyof OfOther): number =>
+  runs.reduce((sum, run) => sum + run[name], 0) / runs.length;
+
+/** How far what a replay says is off the mean of the runs, and what that is. */
+interface Off {
+  readonly hours: number;
+  readonly above: number;
+}
+
+const verdictOf = ({ sameMinutes, cutOff }: Row, off: Off): string => {
+  if (sameMinutes < SAME_LEAST) return "no";
+  if (Math.abs(off.hours) <= HOURS_OFF_MOST && Math.abs(off.above) <= ABOVE_OFF_MOST) return "yes";
   return cutOff > CUT_OFF_LEAST ? "cut off" : "no";
 };
 
 const inPoints = (share: number): string => `${(share * PERCENT).toFixed(2)} points`;
 const table = new Table({
   head: [
-    ...["load", "seed", "same: minutes alike", "same: replica-hours", "other: replica-hours"],
-    ...["off by", "above target, off by", "its runs are apart", "cut off", "within the limits"],
+    ...["load", "seed", "same: minutes alike", "same: replica-hours", "other: runs"],
+    ...["replica-hours", "off by", "above target", "apart", "off by", "cut off"],
+    "within the limits",
   ],
   style: { head: [] },
 });
+
 const verdicts: string[] = [];
-for (const trace of values.trace) {
+const proveLoad = async (folder: string, trace: string): Promise<void> => {
+  const seeds = values.seeds.split(",");
   const rows: Row[] = [];
-  for (const seed of values.seeds.split(",")) rows.push(await proveOne(trace, seed));
-  const apart = apartOf(rows);
+  for (const seed of seeds) rows.push(await replayedRow(folder, trace, seed));
+  const runs = await otherRuns(folder, trace, seeds);
+  const [hours, above] = [meanOf(runs, "replicaHours"), meanOf(runs, "aboveTarget")];
   for (const row of rows) {
-    verdicts.push(verdictOf(row, apart));
+    const off = { hours: row.said.replicaHours / hours - 1, above: row.said.aboveTarget - above };
+    verdicts.push(verdictOf(row, off));
     const cells = [
-      ...[row.load, row.seed, inPercent(row.sameMinutes), inPercent(row.sameHours)],
-      ...[row.hours.toFixed(1), inPercent(row.hoursOff), inPoints(row.aboveOff)],
-      ...[rows.length > 1 ? inPoints(apart) : "", inPercent(row.cutOff), verdicts.at(-1) ?? ""],
+      ...[trace.replace(/.*\//, "").replace(/\.csv$/, ""), row.seed],
+      ...[inPercent(row.sameMinutes), inPercent(row.sameHours), `${runs.length}`],
+      ...[hours.toFixed(1), inPercent(off.hours), inPercent(above), inPoints(apartOf(runs))],
+      ...[inPoints(off.above), inPercent(row.cutOff), verdicts.at(-1) ?? ""],
     ];
     process.stderr.write(`${cells.join("  ")}\n`);
     table.push(cells);
+  }
+};
+
+for (const trace of values.trace) {
+  const folder = values.keep ?? mkdtempSync(join(tmpdir(), "tidemark-prove-"));
+  mkdirSync(folder, { recursive: true });
+  try {
+    await proveLoad(folder, trace);
+  } finally {
+    if (values.keep === undefined) rmSync(folder, { recursive: true });
   }
 }
 process.stdout.write(`${table.toString()}\n`);

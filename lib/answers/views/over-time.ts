@@ -37,6 +37,11 @@ const point = z.object({
       "pods whose samples made a value: the fewest of all metrics in a minute of the step; absent where no metric is measured by pods",
     )
     .exactOptional(),
+  missing: count
+    .describe(
+      "pods without a usable sample: the most of all metrics in the step; absent where none was, and in steps of five minutes and more",
+    )
+    .exactOptional(),
   stale: count
     .describe(
       "pods whose samples were too old to count: the most of all metrics in a minute of the step; absent where none was",

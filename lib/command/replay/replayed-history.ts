@@ -10,6 +10,7 @@ import {
   raisedWhere,
   syncedSeries,
 } from "../../replay/recorded.ts";
+import { podsSeen } from "../../replay/recorded-pods.ts";
 import { podStartOf, podStartsOf } from "../../replay/pod-starts.ts";
 import {
   type ChosenModels,
@@ -128,6 +129,7 @@ export const replayedHistory = async (
     target,
     cutOff,
     recordedMs: Float64Array.from(recorded.samples, ({ atMs }) => atMs),
+    ...(podStart === undefined && { seen: podsSeen(recorded) }),
     synced: syncedSeries(recorded),
     held: heldSeries(recorded),
     outside: outsideOf(recorded).filter(({ atMs }) => atMs >= fromMs),

@@ -255,6 +255,8 @@ export interface Sample {
   readonly ready?: number;
   /** Pods whose samples made a value: of several metrics, and of several syncs, the fewest. */
   readonly counted?: number;
+  /** Pods without a usable sample: of several metrics the most. Absent where there was none. */
+  readonly missing?: number;
   /** Pods whose samples were too old to count, and pods of another revision: the most of them. */
   readonly stale?: number;
   readonly otherRevision?: number;

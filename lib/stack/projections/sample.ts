@@ -29,7 +29,7 @@ const sampleWith = (
     atMs,
     ...(from !== undefined && { current: from }),
     ...decidedCounts(evaluation),
-    ...present({ ready, counted: leastCounted(evaluation) }),
+    ...present({ ready, counted: leastCounted(evaluation), missing: mostMissing(evaluation) }),
     ...unusualPods(evaluation),
     ...(bounds && { min: bounds.min, max: bounds.max }),
     ...(generation !== undefined && { generation }),
@@ -66,6 +66,13 @@ export const leastCounted = ({ metrics }: Pick<Evaluation, "metrics">): number |
   );
   return counted.length === 0 ? undefined : Math.min(...counted);
 };
+
+/** Pods without a usable sample: of several metrics the most; nothing where there was none. */
+const mostMissing = ({ metrics }: Pick<Evaluation, "metrics">): number | undefined =>
+  metrics.reduce<number | undefined>(
+    (most, one) => (one.kind === "measured" ? mostOf(most, one.pods?.missing) : most),
+    undefined,
+  );
 
 /** Pods with samples too old to count, and of another revision: of several metrics the most. */
 export const unusualPods = ({
@@ -188,6 +195,7 @@ export const joinedSample = (before: Sample, after: Sample): Sample => {
     ...highest("load", before, after),
     ...highest("wanted", before, after),
     ...fewestCounted(before, after),
+    ...present({ missing: mostOf(before.missing, after.missing) }),
     ...mostUnusual(before, after),
     metrics: after.metrics.map((metric, at) => higher(before.metrics[at], metric)),
     ...(held && { held }),
