@@ -159,6 +159,26 @@ describe("tidemark replay --trace", () => {
     );
   });
 
+  it("refuses a counter by its name, and says so of another series that only rises", async () => {
+    const counted = SAMPLES.map(([seconds], at) => `${seconds},${(at % 400) * 60 + 7}`).join("\n");
+    write("counter.csv", `time,requests_total\n${counted}\n`);
+    write("rises.csv", `time,requests\n${counted}\n`);
+    const refused = await inside([
+      "replay",
+      "--trace",
+      path("counter.csv"),
+      "-f",
+      path("hpa.yaml"),
+    ]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('"requests_total" only rises, as a counter does');
+    expect(refused.err).toContain("export rate(requests_total[1m])");
+    const noted = await inside(["replay", "--trace", path("rises.csv"), "-f", path("hpa.yaml")]);
+    expect(noted.out).toContain("of a counter, give the rate");
+    const load = await inside(["replay", "--trace", path("load.csv"), "-f", path("hpa.yaml")]);
+    expect(load.out).not.toContain("of a counter");
+  });
+
   it("prints the figures of each policy, with what the later ones differ by, and opens nothing", async () => {
     const { code, out, err } = await replayed("--price 0.1");
     expect([code, err]).toEqual([0, ""]);

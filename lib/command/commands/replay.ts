@@ -2,7 +2,6 @@ import { rfc3339 } from "../../answers/service/times.ts";
 import { besideFirst } from "../../replay/comparison.ts";
 import type { TimeSpan } from "../../replay/figures.ts";
 import type { Minutes } from "../../replay/minutes.ts";
-import { capacityOf } from "../../replay/traced.ts";
 import { SECOND_MS } from "../../rules/model/time-text.ts";
 import type { Validation } from "../../rules/model/spec.ts";
 import type { CommandSurroundings } from "../io.ts";
@@ -17,7 +16,12 @@ import { shareShown, withReplays } from "../replay/replay-threads.ts";
 import { policyReport, type ReplayReport } from "../replay/report.ts";
 import { failIfExceeded, readFailIf } from "../replay/thresholds.ts";
 import { tracedJobs } from "../replay/traced-jobs.ts";
-import { readTraceInput, type TraceInput, type TraceOptions } from "../replay/trace-input.ts";
+import {
+  readTraceInput,
+  type TraceInput,
+  type TraceOptions,
+  traceWords,
+} from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { usage } from "../usage-error.ts";
 
@@ -80,10 +84,7 @@ const reportOf = (
     syncPeriodSeconds: periodMs / SECOND_MS,
     podStartSeconds: input.podStartMs / SECOND_MS,
     target,
-    assumptions: [
-      `A pod serves ${Number(capacityOf(input.traced.pod).toPrecision(3))} of it at most (--capacity), and ${ageText(input.podStartMs)} after the scale (--pod-start)`,
-      ...countedWords(input, counted, target),
-    ],
+    assumptions: [...traceWords(input), ...countedWords(input, counted, target)],
     policies: besideFirst(minutes, counted).flatMap((one, at) => {
       const candidate = candidates[at];
       if (!candidate) return [];

@@ -67,7 +67,10 @@ const FIGURES: readonly (readonly [
   ["largest step", ({ largestStep }) => String(largestStep)],
   [
     "time to react: median",
-    ({ reactionSeconds }) => (reactionSeconds ? seconds(reactionSeconds.median) : "never too few"),
+    ({ reactionSeconds, minutesAtMax }) => {
+      if (reactionSeconds) return seconds(reactionSeconds.median);
+      return minutesAtMax > 0 ? "none below the maximum" : "never a tenth too few";
+    },
   ],
   [
     "  a slow one in 20",

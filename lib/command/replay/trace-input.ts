@@ -8,9 +8,11 @@ import type { TimeSpan } from "../../replay/figures.ts";
 import { DAY_MS, HOUR_MS } from "../../rules/model/time-text.ts";
 import { constantSeries, productOf, type Series, stepSeries } from "../../replay/series.ts";
 import type { MetricModel } from "../../replay/load.ts";
-import type { LoadedPod, TracedLoad } from "../../replay/traced.ts";
+import { capacityOf, type LoadedPod, type TracedLoad } from "../../replay/traced.ts";
+import { ageText } from "../../stack/report/duration-text.ts";
 import { lengthMs } from "../options/time-options.ts";
 import { refuseShort } from "./candidates.ts";
+import { COUNTER_WORDS, onlyRises, refuseCounter } from "./counter.ts";
 import { usage } from "../usage-error.ts";
 
 /** The options that say what a recorded load is of, and what serves it. */
@@ -28,6 +30,8 @@ export interface TraceOptions {
 export interface TraceInput {
   readonly name: string;
   readonly unit: string;
+  /** As a counter does, which is no load. */
+  readonly onlyRises: boolean;
   readonly traced: TracedLoad;
   readonly podStartMs: number;
   readonly fromMs: number;
@@ -47,13 +51,16 @@ const WARM_UP_SHARE = 0.1;
 /** Reads the load and what it is of. Throws `trace.*` and usage errors, with the option. */
 export const readTraceInput = async (options: TraceOptions): Promise<TraceInput> => {
   const trace = await readTrace(options.trace);
+  refuseCounter(basename(options.trace), trace);
   const load = await loadOf(trace, options.pods);
   const isOfPods = options.pods !== undefined && options.capacity === undefined;
   const own = new Map<string, Series>();
   for (const [name, file] of (options.metric ?? []).map(divided)) {
     if (name === "" || file === "")
       throw usage(`Cannot read --metric "${name}${file}": give NAME=FILE`);
-    own.set(name, seriesOfTrace(await readTrace(file)));
+    const values = await readTrace(file);
+    refuseCounter(basename(file), values);
+    own.set(name, seriesOfTrace(values));
   }
   const [fromMs] = load.times;
   if (fromMs === undefined) throw new RangeError("A trace has at least one sample");
@@ -74,6 +81,7 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
   return {
     name: basename(options.trace),
     unit: trace.unit,
+    onlyRises: onlyRises(trace),
     ...(isOfPods && { cutOff: saturatedSeries(seriesOfTrace(trace)) }),
     traced: {
       load,
@@ -91,6 +99,14 @@ export const readTraceInput = async (options: TraceOptions): Promise<TraceInput>
     untilMs: load.endMs,
   };
 };
+
+/** What is taken to be so of a load and of the pods that serve it. */
+export const traceWords = (
+  input: Pick<TraceInput, "traced" | "podStartMs" | "onlyRises">,
+): readonly string[] => [
+  `A pod serves ${Number(capacityOf(input.traced.pod).toPrecision(3))} of it at most (--capacity), and ${ageText(input.podStartMs)} after the scale (--pod-start)`,
+  ...(input.onlyRises ? [COUNTER_WORDS] : []),
+];
 
 /** Each minute of a load has a place in memory, also in its gaps: one wrong time is no load. */
 const LONGEST_DAYS = 1_100;

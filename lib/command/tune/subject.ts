@@ -1,6 +1,5 @@
 import { figuresOf, type TimeSpan } from "../../replay/figures.ts";
 import type { ReplayJob } from "../../replay/replay.ts";
-import { capacityOf } from "../../replay/traced.ts";
 import { type Admitted, admitOrThrow } from "../../rules/manifest/admit.ts";
 import { nativeForm } from "../../rules/manifest/native/native-form.ts";
 import type { Json } from "../../rules/model/json.ts";
@@ -11,7 +10,7 @@ import { type CandidatePolicy, targetText } from "../replay/candidates.ts";
 import { partedByDays, readDays } from "../replay/days.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
 import { tracedJobs } from "../replay/traced-jobs.ts";
-import type { TraceInput } from "../replay/trace-input.ts";
+import { type TraceInput, traceWords } from "../replay/trace-input.ts";
 import { usage } from "../usage-error.ts";
 
 /** A policy with a load, whose numbers are searched. */
@@ -53,9 +52,7 @@ export const tracedSubject = (
     jobWith: (label, other) => jobsWith(label, other)[1] ?? now,
     raisedJobs: () => [],
     ...splitBy(counted, days),
-    assumptions: [
-      `A pod serves ${Number(capacityOf(input.traced.pod).toPrecision(3))} of it at most (--capacity), and ${ageText(input.podStartMs)} after the scale (--pod-start)`,
-    ],
+    assumptions: traceWords(input),
   };
 };
 
