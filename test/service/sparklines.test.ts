@@ -5,6 +5,7 @@ import type { Rights } from "../../lib/rules/model/access.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { BIN_MS } from "../../lib/stack/projections/samples.ts";
 import { raiseSpecVersion } from "../../lib/stack/store/records/autoscalers.ts";
+import type { Tables } from "../../lib/stack/store/table/tables.ts";
 import { type Engine, startMemory } from "../contracts/engines.ts";
 import { around } from "../contracts/faults.ts";
 import { demandRules } from "../sync/demand-rules.ts";
@@ -27,13 +28,13 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const nameOf = (name: string): string => `${world.record.name}/shop/${name}`;
-const queries = (rights?: Rights) => {
+const queries = (rights?: Rights, ids?: Tables["ids"]) => {
   const asked: string[] = [];
   const client = around(world.tables.client, (command, send) => {
     asked.push(command);
     return send();
   });
-  const tables = { ...world.tables, client };
+  const tables = { ...world.tables, client, ...(ids && { ids }) };
   return { asked, ...openQueries({ tables, clock: () => world.nowMs, ...(rights && { rights }) }) };
 };
 
@@ -69,6 +70,31 @@ describe("sparklines()", () => {
     expect(await service.sparklines({ names })).toEqual(first);
     expect(service.asked.length).toBeLessThan(5);
     expect(cold).toBeGreaterThan(service.asked.length + 5);
+  });
+
+  it("asks for each step again once the tables are others of the same name", async () => {
+    let state = "table-1";
+    const service = queries(undefined, async () => ({ state, history: "history-1" }));
+    const names = [nameOf("web")];
+    await service.sparklines({ names });
+    const cold = service.asked.length;
+    service.asked.length = 0;
+    await service.sparklines({ names });
+    expect(service.asked.length).toBeLessThan(5);
+    state = "table-2";
+    service.asked.length = 0;
+    await service.sparklines({ names });
+    expect(service.asked.length).toBeGreaterThan(cold - 5);
+  });
+
+  it("remembers nothing while it is not known which tables these are", async () => {
+    const service = queries(undefined, () => Promise.reject(new Error("throttled")));
+    const names = [nameOf("web")];
+    const first = await service.sparklines({ names });
+    const cold = service.asked.length;
+    service.asked.length = 0;
+    expect(await service.sparklines({ names })).toEqual(first);
+    expect(service.asked.length).toBeGreaterThan(cold - 5);
   });
 
   it("has the same lines after an edit, before a sync has made the index anew", async () => {

@@ -4,8 +4,8 @@ import { type Judging, timeOf } from "./observed.ts";
 import { type Observation, TENANT, TENANT_CLUSTER } from "./observed.ts";
 import type { WeekViolation } from "./shown.ts";
 import { BEHIND_MS } from "./replicas.ts";
-import { pathOf } from "./timetable.ts";
-import type { StoredEvent, WeekTruth } from "./truth.ts";
+import { pathOf } from "./places.ts";
+import { asOf, type StoredEvent, type WeekTruth } from "./truth.ts";
 
 const CLOCKS_MS = 4_000;
 const COUNTED = ["ups", "added", "downs", "removed", "refused", "outside"] as const;
@@ -28,6 +28,10 @@ export const judgeEvents: Judging = (truth) => {
         return changesFault(truth, seen);
       case "rows":
       case "history":
+      case "describe":
+      case "explain":
+      case "sparklines":
+      case "series":
         return undefined;
     }
   };
@@ -39,10 +43,10 @@ const isIn = ({ atMs }: Pick<EventRecord, "atMs">, { sinceMs, untilMs }: Asked):
   atMs >= sinceMs && atMs <= untilMs;
 
 /** Whether the reader may see it; `undefined` where its rights change meanwhile. */
-const isSeen = (
+export const isSeen = (
   { granted }: WeekTruth,
   { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
-  { reader, askedMs, answeredMs }: Asked,
+  { reader, askedMs, answeredMs }: Pick<Asked, "reader" | "askedMs" | "answeredMs">,
 ): boolean | undefined => {
   if (reader !== TENANT) return true;
   const all = granted
@@ -52,18 +56,18 @@ const isSeen = (
 };
 
 /** Both copies were stored, and were not lost by a restore. */
-const mustBeShown = (
+export const mustBeShown = (
   { ownMs, dayMs, lostMs }: StoredEvent,
-  { askedMs, answeredMs }: Asked,
+  { askedMs, answeredMs }: Pick<Asked, "askedMs" | "answeredMs">,
 ): boolean =>
   ownMs !== undefined &&
   dayMs !== undefined &&
   Math.max(ownMs, dayMs) < askedMs - BEHIND_MS &&
   (lostMs === undefined || lostMs > answeredMs);
 
-const mayBeShown = (
+export const mayBeShown = (
   { ownMs, dayMs, lostMs }: StoredEvent,
-  { askedMs, answeredMs }: Asked,
+  { askedMs, answeredMs }: Pick<Asked, "askedMs" | "answeredMs">,
 ): boolean =>
   Math.min(ownMs ?? Number.POSITIVE_INFINITY, dayMs ?? Number.POSITIVE_INFINITY) <= answeredMs &&
   (lostMs === undefined || lostMs >= askedMs - BEHIND_MS);
@@ -83,7 +87,8 @@ const eventsFault = (truth: WeekTruth, seen: Events): WeekViolation | undefined 
       invariant: "no reader is shown what was true at no moment since its request",
       message: "an event is shown twice",
     };
-  for (const [key, stored] of truth.events) {
+  for (const [key, newest] of truth.events) {
+    const stored = asOf(newest, seen.answeredMs);
     const { event } = stored;
     const isThere = shown.get(key);
     shown.delete(key);
@@ -129,7 +134,8 @@ const lostFault = (
   const shown = new Set(seen.events.map(({ cluster, id }) => `${form}${cluster}/${id}`));
   for (const [key, { atMs, seenMs }] of before) {
     if (!key.startsWith(form) || shown.has(key) || !isIn({ atMs }, seen)) continue;
-    const stored = truth.events.get(key.slice(form.length));
+    const newest = truth.events.get(key.slice(form.length));
+    const stored = newest && asOf(newest, seen.answeredMs);
     const wasLost = stored?.lostMs !== undefined && stored.lostMs <= seen.answeredMs;
     if (
       seenMs < seen.askedMs - BEHIND_MS &&
@@ -192,7 +198,8 @@ const countsFault = (
 const sumsOf = (truth: WeekTruth, seen: Asked) => {
   const [least, most] = [new Map<string, Counts>(), new Map<string, Counts>()];
   const unsure = new Set<string>();
-  for (const stored of truth.events.values()) {
+  for (const newest of truth.events.values()) {
+    const stored = asOf(newest, seen.answeredMs);
     const { event } = stored;
     const sees = isSeen(truth, event, seen);
     if (!isIn(event, seen) || sees === false) continue;

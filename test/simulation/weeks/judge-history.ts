@@ -9,7 +9,7 @@ import type { Evaluated, WeekTruth } from "./truth.ts";
 
 const STEP_MS = 5 * MINUTE_MS;
 /** A sync lives for a minute, and by then it has stored what it will store. */
-const SETTLED_MS = 2 * MINUTE_MS;
+export const SETTLED_MS = 2 * MINUTE_MS;
 
 type History = Extract<Observation, { kind: "history" }>;
 
@@ -42,7 +42,7 @@ const binsOf = (truth: WeekTruth): ReadonlyMap<string, readonly Evaluated[]> => 
 };
 
 const stepsFault = (truth: WeekTruth, seen: History): WeekViolation | undefined => {
-  const createdMs = createdOf(truth, seen);
+  const createdMs = createdOf(truth, seen.path, seen.answeredMs);
   const isLost = (atMs: number): boolean =>
     truth.restored.some(
       (one) => atMs > one.thenMs && atMs < one.atMs + SETTLED_MS && seen.answeredMs >= one.atMs,
@@ -86,7 +86,7 @@ const fault = (message: string): WeekViolation => ({
 });
 
 /** Another autoscaler of the name has another history. */
-const createdOf = ({ edits }: WeekTruth, { path, answeredMs }: History): number =>
+export const createdOf = ({ edits }: WeekTruth, path: string, answeredMs: number): number =>
   edits
     .filter((edit) => edit.path === path && edit.verb === "delete" && edit.begunMs <= answeredMs)
     .reduce((last, { doneMs }) => {

@@ -3,8 +3,8 @@ import { type Judging, timeOf } from "./observed.ts";
 import { type Observation, type ShownPartition, TENANT, TENANT_CLUSTER } from "./observed.ts";
 import type { Shown, WeekViolation } from "./shown.ts";
 import { BEHIND_MS } from "./replicas.ts";
-import { type Place, PLACES, pathOf } from "./timetable.ts";
-import type { Completed, WeekTruth } from "./truth.ts";
+import { type Place, PLACES, pathOf } from "./places.ts";
+import type { Completed, Wanted, WeekTruth } from "./truth.ts";
 
 /** Clocks differ by so much: ends of pauses, and the time of a sync. */
 const CLOCKS_MS = 4_000;
@@ -14,7 +14,7 @@ const LATE_PUT_MS = 40_000;
 type Rows = Extract<Observation, { kind: "rows" }>;
 
 /** When the state that was shown must have been true. */
-interface Moment {
+export interface Moment {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -37,9 +37,11 @@ export const judgeRows: Judging = (truth) => (seen) => {
  * What an environment remembers counts for a minute though the head is older: a head may be read
  * late.
  */
-const RESTORED_MS = 65_000;
-const isJustRestored = ({ restored }: WeekTruth, { askedMs, answeredMs }: Rows): boolean =>
-  restored.some(({ atMs }) => answeredMs >= atMs && askedMs < atMs + RESTORED_MS);
+export const RESTORED_MS = 65_000;
+export const isJustRestored = (
+  { restored }: WeekTruth,
+  { askedMs, answeredMs }: Pick<Rows, "askedMs" | "answeredMs">,
+): boolean => restored.some(({ atMs }) => answeredMs >= atMs && askedMs < atMs + RESTORED_MS);
 
 const firstOf = <Item>(
   items: readonly Item[],
@@ -105,7 +107,22 @@ const placeFault = (
     const isMissing = !wanted.includes(undefined) && isWhole(seen, place.cluster);
     return isMissing ? named(place, "shown", "it is missing") : undefined;
   }
-  const { row, how } = found;
+  return wantedFault(place, found, wanted, moment);
+};
+
+/** What is shown of one autoscaler, in a row or by itself. */
+export type ShownOne = Pick<
+  AutoscalerRow,
+  "namespace" | "name" | "maxReplicas" | "paused" | "state" | "currentReplicas"
+>;
+
+/** A maximum and a pause that people had set together. */
+export const wantedFault = (
+  place: Place,
+  { row, how }: { readonly row: ShownOne; readonly how: ShownPartition["how"] },
+  wanted: readonly (Wanted | undefined)[],
+  moment: Moment,
+): WeekViolation | undefined => {
   const fits = wanted.filter((one) => one?.max === row.maxReplicas);
   if (fits.length === 0)
     return named(
@@ -127,7 +144,7 @@ const isWhole = ({ partitions }: Rows, of: string): boolean =>
   partitions.filter(({ cluster }) => cluster === of).length >= (of === TENANT_CLUSTER ? 2 : 1);
 
 const isPausedAsShown = (
-  { paused }: AutoscalerRow,
+  { paused }: ShownOne,
   untilMs: number,
   { fromMs, toMs }: Moment,
 ): boolean => (paused === undefined ? untilMs <= toMs + CLOCKS_MS : untilMs >= fromMs - CLOCKS_MS);
@@ -160,10 +177,10 @@ const partitionFault = (
 };
 
 /** Times are shown to a millisecond, or to a second. */
-const isSameTime = (one: number, shown = 0): boolean => Math.abs(one - shown) < 1_000;
+export const isSameTime = (one: number, shown = 0): boolean => Math.abs(one - shown) < 1_000;
 
 /** The syncs that were the newest at some moment: completed ones, and those that came after. */
-const newestOf = (
+export const newestOf = (
   truth: WeekTruth,
   path: string,
   { fromMs, toMs }: Moment,
@@ -183,10 +200,10 @@ interface At {
   readonly fault: (why: string) => WeekViolation;
 }
 
-const rowFault = (
+export const rowFault = (
   truth: WeekTruth,
   cluster: string,
-  row: AutoscalerRow,
+  row: ShownOne,
   { newest, moment, fault }: At,
 ): WeekViolation | undefined => {
   const path = `${cluster}/${row.namespace}/${row.name}`;
@@ -213,7 +230,7 @@ const rowFault = (
 const heldFault = (
   { frozen: fleet, pausedClusters }: WeekTruth,
   cluster: string,
-  { state, paused }: AutoscalerRow,
+  { state, paused }: ShownOne,
   { fromMs, toMs }: Moment,
 ): string | undefined => {
   const frozen = fleet.between(fromMs, toMs);

@@ -1,5 +1,7 @@
 import { judgeEvents } from "./judge-events.ts";
 import { judgeHistory } from "./judge-history.ts";
+import { judgeLines } from "./judge-lines.ts";
+import { judgeLooks } from "./judge-looks.ts";
 import { judgeRows } from "./judge-rows.ts";
 import { type Observation, timeOf } from "./observed.ts";
 import type { WeekViolation } from "./shown.ts";
@@ -14,7 +16,9 @@ export const judge = (
   observations: readonly Observation[],
 ): WeekViolation | undefined => {
   const inOrder = observations.toSorted((one, other) => one.answeredMs - other.answeredMs);
-  const judged = [judgeRows(truth), judgeEvents(truth), judgeHistory(truth)];
+  const judged = [judgeRows, judgeEvents, judgeHistory, judgeLooks, judgeLines].map((one) =>
+    one(truth),
+  );
   for (const observation of inOrder)
     for (const one of judged) {
       const found = one(observation);

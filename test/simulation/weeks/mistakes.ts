@@ -1,4 +1,8 @@
-import { BatchExecuteStatementCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { clusterName, partitionName } from "../../../lib/rules/model/ids.ts";
 import { HOUR_MS } from "../../../lib/rules/model/time-text.ts";
 import { DAY_COUNTS } from "../../../lib/stack/projections/counts.ts";
@@ -6,6 +10,7 @@ import { type Projection, project } from "../../../lib/stack/projections/project
 import { SAMPLES } from "../../../lib/stack/projections/samples.ts";
 import { getCluster } from "../../../lib/stack/store/records/clusters.ts";
 import type { ApiAnswer } from "../../../lib/answers/api/request-and-answer.ts";
+import { FORMER_IDS } from "../restores.ts";
 import type { Shown } from "./shown.ts";
 import type { WeekMistake } from "./stage.ts";
 
@@ -67,6 +72,16 @@ const withoutLateMarks = (command: unknown): unknown => {
   return new BatchExecuteStatementCommand({ ...command.input, Statements });
 };
 
+/** The journal is read from its other end. */
+const oldestFirst = (command: unknown): unknown =>
+  command instanceof QueryCommand &&
+  command.input.ScanIndexForward === false &&
+  Object.values(command.input.ExpressionAttributeValues ?? {}).some(({ S }) =>
+    S?.startsWith("journal#"),
+  )
+    ? new QueryCommand({ ...command.input, ScanIndexForward: true })
+    : command;
+
 /** Stored intents say that their sync was completed. */
 const intentsAsCompleted = (command: unknown): unknown =>
   command instanceof UpdateItemCommand &&
@@ -85,7 +100,7 @@ export const WEEK_MISTAKES: readonly PlantedWeek[] = [
   },
   {
     leftOut: "the two days before the events of a day are counted",
-    ...{ seed: 0, days: 6, afterSync: projecting({ ...DAY_COUNTS, settledMs: 0 }) },
+    ...{ seed: 2, days: 6, afterSync: projecting({ ...DAY_COUNTS, settledMs: 0 }) },
     caughtBy: "counts are the sums of the events",
   },
   {
@@ -102,5 +117,15 @@ export const WEEK_MISTAKES: readonly PlantedWeek[] = [
     leftOut: "the difference between a sync that was completed and one that has stored intents",
     ...{ seed: 0, days: 19, sent: intentsAsCompleted },
     caughtBy: "no reader is shown what was true at no moment since its request",
+  },
+  {
+    leftOut: "a look at which tables these are, in what is remembered of the last hour",
+    ...{ seed: 2, days: 6, idsForReaders: FORMER_IDS },
+    caughtBy: "what one autoscaler is said to have decided, a sync has decided",
+  },
+  {
+    leftOut: "the newest evaluation of the journal, in an explanation (the oldest instead)",
+    ...{ seed: 0, days: 4, sent: oldestFirst },
+    caughtBy: "what one autoscaler is said to have decided, a sync has decided",
   },
 ];

@@ -1,8 +1,10 @@
 import type { EventCount, EventView } from "../../../lib/answers/views/event.ts";
 import type { ChangeView } from "../../../lib/answers/views/change.ts";
-import type { HistoryView } from "../../../lib/answers/views/over-time.ts";
+import type { Description, Explanation } from "../../../lib/answers/views/autoscaler.ts";
+import type { HistoryView, SparklinesView } from "../../../lib/answers/views/over-time.ts";
 import type { AutoscalerRow } from "../../../lib/answers/views/row.ts";
 import type { WeekViolation } from "./shown.ts";
+import type { Place } from "./places.ts";
 import type { Question } from "./timetable.ts";
 import type { WeekTruth } from "./truth.ts";
 
@@ -43,7 +45,29 @@ export type Observation =
       readonly path: string;
       readonly history: HistoryView;
     })
-  | (Observed & { readonly kind: "changes"; readonly changes: readonly ChangeView[] });
+  | (Observed & { readonly kind: "changes"; readonly changes: readonly ChangeView[] })
+  | (Observed & {
+      readonly kind: "describe";
+      readonly place: Place;
+      /** Absent where the answer was that there is none. */
+      readonly description?: Description;
+    })
+  | (Observed & {
+      readonly kind: "explain";
+      readonly place: Place;
+      /** The instant that is asked for; absent for the present. */
+      readonly atMs?: number;
+      readonly explanation?: Explanation;
+    })
+  | (Observed & { readonly kind: "sparklines"; readonly lines: SparklinesView })
+  | (Observed & { readonly kind: "series"; readonly series: readonly ShownSeries[] });
+
+/** One series with its newest value. */
+export interface ShownSeries {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
 
 /** Who reads: two see everything, and a tenant sees namespaces of one cluster. */
 export const TENANT = 2;

@@ -3,7 +3,8 @@ import type { Service } from "../../../lib/answers/service/service.ts";
 import { loadManifest } from "../../bench/load-cluster.ts";
 import { OPS, TENANT_ARN } from "./readers.ts";
 import { TENANT_CLUSTER } from "./observed.ts";
-import { type Deed, NAMESPACES, type Place, pathOf, PLACES } from "./timetable.ts";
+import { NAMESPACES, type Place, pathOf, PLACES } from "./places.ts";
+import type { Deed } from "./timetable.ts";
 import type { WeekTruth } from "./truth.ts";
 
 /** Repeats what a person does until it is answered: in a new process where the last one died. */

@@ -6,6 +6,7 @@ import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
 import { getCluster } from "../../../lib/stack/store/records/clusters.ts";
 import type { Tables } from "../../../lib/stack/store/table/tables.ts";
 import { RESTORED_IDS } from "../restores.ts";
+import { listed } from "../watch/ledger.ts";
 import { judge } from "./judge.ts";
 import type { Observation } from "./observed.ts";
 import { act, adoptTables, type DoIt, goBack, manifestOf, partitionsOf, setUp } from "./person.ts";
@@ -13,13 +14,11 @@ import { newReaders, OPS } from "./readers.ts";
 import type { WeekViolation } from "./shown.ts";
 import { FIRST_MAX, newWeekStage, PERIOD_MS, type WeekMistake, type WeekStage } from "./stage.ts";
 import { newSyncs, type SyncOnce } from "./syncs.ts";
+import { CLUSTERS, DIVIDED, PLACES, pathOf } from "./places.ts";
 import {
-  CLUSTERS,
-  DIVIDED,
   type Happening,
   newTimetable,
   type Outage,
-  PLACES,
   WEEKS_MS,
   WEEKS_START_MS,
   type WeekTimetable,
@@ -53,7 +52,11 @@ export const playWeeks = async (
   const observations: Observation[] = [];
   const { newProcess, tablesFor } = stage;
   const readers = newReaders({
-    ...{ nowMs, random: stage.settings, newProcess, tablesFor, observations },
+    ...{ nowMs, random: stage.settings, newProcess, observations },
+    tablesFor: (process) => {
+      const { idsForReaders: ids } = mistake;
+      return { ...tablesFor(process), ...(ids && { ids: async () => ids }) };
+    },
     answering: mistake.answering,
   });
   const people = newPerson(stage);
@@ -95,7 +98,7 @@ const syncAll = (
 };
 
 const change = (
-  { clusters }: WeekStage,
+  { clusters, truth, nowMs }: WeekStage,
   happening: Extract<Happening, { kind: "load" | "touch" }>,
 ): void => {
   const { place } = happening;
@@ -106,8 +109,13 @@ const change = (
     return;
   }
   const workload = cluster?.workloads.get(path);
-  if (workload) workload.load = happening.load;
+  if (!workload) return;
+  workload.load = happening.load;
+  listed(truth.loads, pathOf(place)).push({ atMs: nowMs(), load: happening.load });
 };
+
+/** Another in its first characters, as a random one is. */
+const uidOf = (by: string, made: number): string => `${by}${String(made).padStart(7, "0")}-uid`;
 
 const RETRY_MS = 1_000;
 const RETRIES_MAX = 200;
@@ -123,7 +131,7 @@ const newPerson = (stage: WeekStage): ((happening: Happening) => void) => {
       const tables = stage.tablesFor(process);
       const service = openService({
         ...{ tables, insert: insertByStatement(tables), clock: tables.clock, by: OPS },
-        newUid: () => `uid-${++uids}`,
+        newUid: () => uidOf("p", ++uids),
       });
       process.onEnd.add(() => resolve(false));
       perform(service).then(
@@ -194,7 +202,7 @@ const fill = async (tables: Tables, truth: WeekTruth): Promise<void> => {
     ...{ tables, insert: insertByStatement(tables), clock: tables.clock, by: OPS },
     newUid: (() => {
       let made = 0;
-      return () => `uid-first-${++made}`;
+      return () => uidOf("f", ++made);
     })(),
   });
   for (const name of CLUSTERS) {

@@ -1,6 +1,5 @@
 import { answerRequest } from "../../../lib/answers/api/answer-request.ts";
 import { QUERY_PATHS } from "../../../lib/answers/api/paths.ts";
-import type { ApiAnswer } from "../../../lib/answers/api/request-and-answer.ts";
 import { openByRights } from "../../../lib/answers/service/open.ts";
 import type { AutoscalerRow, ClusterRows } from "../../../lib/answers/views/row.ts";
 import type { EventCount, EventView } from "../../../lib/answers/views/event.ts";
@@ -10,19 +9,17 @@ import { DAY_MS, MINUTE_MS } from "../../../lib/rules/model/time-text.ts";
 import type { Tables } from "../../../lib/stack/store/table/tables.ts";
 import type { Process } from "../process.ts";
 import type { Random } from "../random.ts";
+import { type Asked, type AskOnce, bodyOf, placeQuery, type Unanswered } from "./asking.ts";
+import { looked } from "./looks.ts";
 import { type Observation, type ShownPartition, TENANT, timeOf } from "./observed.ts";
-import { type Place, pathOf, type Question, READERS } from "./timetable.ts";
+import { type Place, pathOf, READERS } from "./places.ts";
+import type { Question } from "./timetable.ts";
 
 export const OPS = "arn:aws:sts::000000000000:assumed-role/ops/ada";
 export const TENANT_ARN = "arn:aws:sts::000000000000:assumed-role/tenant/bob";
 
 /** What a reader does with its answers: a mistake may be planted between. */
 export type Answering = (reader: number, ask: AskOnce) => AskOnce;
-export type AskOnce = (
-  query: string,
-  headers: Readonly<Record<string, string>>,
-) => Promise<ApiAnswer>;
-
 interface Reader {
   process: Process;
   tables: Tables;
@@ -87,7 +84,7 @@ export const newReaders = (
     const once = world.answering?.(at, plain) ?? plain;
     const clockMs = reader.tables.clock();
     const untilMs = Math.floor(clockMs / STEP_MS) * STEP_MS;
-    const days = question.kind === "rows" ? 0 : question.days;
+    const days = "days" in question ? question.days : 0;
     const asked = { reader: at, askedMs: nowMs(), sinceMs: untilMs - days * DAY_MS, untilMs };
     const answered = await answerOf(once, reader, question, asked);
     return answered && { ...answered, answeredMs: nowMs() };
@@ -100,9 +97,6 @@ export const newReaders = (
     },
   };
 };
-
-type Asked = Pick<Observation, "reader" | "askedMs" | "sinceMs" | "untilMs">;
-type Unanswered<One> = One extends Observation ? Omit<One, "answeredMs"> : never;
 
 /** What is shown; `undefined` where the request was answered by an error. */
 const answerOf = async (
@@ -135,13 +129,13 @@ const answerOf = async (
       const history = await wholeHistory(once, question.place, asked);
       return history && { ...asked, kind: "history", path: pathOf(question.place), history };
     }
+    case "describe":
+    case "explain":
+    case "sparklines":
+    case "series":
+      return looked(once, question, asked);
   }
 };
-
-const placeQuery = (place: Place | undefined): string =>
-  place ? `&cluster=${place.cluster}&namespace=${place.namespace}&name=${place.name}` : "";
-
-const bodyOf = <Body>({ body }: ApiAnswer): Body => JSON.parse(String(body)) as Body;
 
 const askRows = async (
   once: AskOnce,

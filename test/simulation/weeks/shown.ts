@@ -5,6 +5,7 @@ export type Shown =
   | "a 304 is given only where nothing that the caller may see has changed"
   | "what was shown once is shown until it expires"
   | "counts are the sums of the events"
+  | "what one autoscaler is said to have decided, a sync has decided"
   | "every step of a history is what a sync has decided"
   | "every edit is among the changes that are shown";
 

@@ -16,7 +16,8 @@ import { listed } from "../watch/ledger.ts";
 import type { Answering } from "./readers.ts";
 import { replicatedTables, type ReplicatedTables } from "./replicas.ts";
 import type { WeekViolation } from "./shown.ts";
-import { CLUSTERS, PLACES, WEEKS_START_MS } from "./timetable.ts";
+import { CLUSTERS, PLACES } from "./places.ts";
+import { WEEKS_START_MS } from "./timetable.ts";
 import { newTruth, noteWritten, type WeekTruth } from "./truth.ts";
 import { type WeekCluster, weekCluster } from "./week-cluster.ts";
 
@@ -25,6 +26,8 @@ export interface WeekMistake {
   /** What the tables are asked, as it is executed; `undefined`: it is not executed. */
   readonly sent?: (command: unknown) => unknown;
   readonly answering?: Answering;
+  /** Which tables readers are told that they read. */
+  readonly idsForReaders?: TableIds;
   /** Called as a sync has ended, before the next thing happens. */
   readonly afterSync?: (ports: SyncPorts, partition: WeekPartition) => Promise<unknown>;
 }

@@ -10,7 +10,7 @@ import type { Process } from "../process.ts";
 import { SHARED_RULES } from "../rules.ts";
 import { listed } from "../watch/ledger.ts";
 import { PERIOD_MS, type WeekMistake, type WeekPartition, type WeekStage } from "./stage.ts";
-import type { Evaluated } from "./truth.ts";
+import type { Decided, Evaluated } from "./truth.ts";
 
 const WARM = 2;
 const NEW_CHANCE = 0.1;
@@ -36,7 +36,11 @@ export const newSyncs = (stage: WeekStage, { afterSync }: WeekMistake): SyncOnce
       scheduler.at(nowMs() + 1, () => network.end(process, "the outage begins"));
       return client.putScale(write, timeoutMs);
     };
-  const noting = ({ cluster, partition }: WeekPartition, decided: Evaluated[]): PurePart => ({
+  const noting = (
+    { cluster, partition }: WeekPartition,
+    decided: Evaluated[],
+    all: Decided[],
+  ): PurePart => ({
     ...SHARED_RULES,
     decide: (input) => {
       const decision = SHARED_RULES.decide(input);
@@ -44,6 +48,12 @@ export const newSyncs = (stage: WeekStage, { afterSync }: WeekMistake): SyncOnce
       if (decided.length === 0) listed(truth.begun, `${cluster}/${partition}`).push(at);
       const path = `${cluster}/${input.namespace}/${input.spec.target.name}`;
       decided.push({ ...at, path, from: decision.from });
+      const one: Decided = {
+        ...{ path, nowMs: input.nowMs, decidedMs: nowMs(), from: decision.from },
+        to: decision.kind === "scale" ? decision.to : undefined,
+      };
+      all.push(one);
+      listed(truth.decided, path).push(one);
       return decision;
     },
   });
@@ -51,6 +61,7 @@ export const newSyncs = (stage: WeekStage, { afterSync }: WeekMistake): SyncOnce
     const process = environment();
     const tables = stage.tablesFor(process);
     const decided: Evaluated[] = [];
+    const all: Decided[] = [];
     process.busy++;
     process.endsMs = nowMs() + DEFAULT_TIMING.lifeMs;
     let over = false;
@@ -62,7 +73,7 @@ export const newSyncs = (stage: WeekStage, { afterSync }: WeekMistake): SyncOnce
         if (!client) throw new RangeError(`there is no cluster ${name}`);
         return dies ? { ...client, putScale: lastPut(client, process) } : client;
       },
-      rules: noting(partition, decided),
+      rules: noting(partition, decided, all),
     };
     scheduler.at(process.endsMs, () => {
       if (!over) network.end(process, "its life is over");
@@ -74,8 +85,10 @@ export const newSyncs = (stage: WeekStage, { afterSync }: WeekMistake): SyncOnce
     const ended = async (report: CompletedSync | DroppedSync): Promise<void> => {
       const words = `sync of ${partition.cluster}/${partition.partition}`;
       story.tell(process.name, () => `${words}: ${JSON.stringify(report).slice(0, 120)}`);
-      if (report.kind === "completed")
+      if (report.kind === "completed") {
         for (const one of decided) truth.evaluated.push({ ...one, atMs: nowMs() });
+        for (const one of all) one.completedMs = nowMs();
+      }
       await afterSync?.(ports, partition);
     };
     sync(ports, {

@@ -1,28 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../lib/rules/model/time-text.ts";
 import { type Random, randomOf } from "../random.ts";
+import { CLUSTERS, DIVIDED, NAMES, NAMESPACES, PLACES, type Place, READERS } from "./places.ts";
+import { planLooks, planLooksBeside } from "./plan-looks.ts";
 
 /** Two weeks of journal and some days more; a month ends within them. */
 export const WEEKS_START_MS = Date.UTC(2026, 1, 13);
 export const WEEKS_MS = 19 * DAY_MS;
-
-export const CLUSTERS = ["north", "south"] as const;
-export const NAMESPACES = ["bank", "shop"] as const;
-export const NAMES = ["one", "two"] as const;
-/** The cluster with two partitions, each of which syncs by itself. */
-export const DIVIDED = "north";
-
-export interface Place {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export const pathOf = ({ cluster, namespace, name }: Place): string =>
-  `${cluster}/${namespace}/${name}`;
-
-export const PLACES: readonly Place[] = CLUSTERS.flatMap((cluster) =>
-  NAMESPACES.flatMap((namespace) => NAMES.map((name) => ({ cluster, namespace, name }))),
-);
 
 /** What a person does. */
 export type Deed =
@@ -41,7 +24,11 @@ export type Question =
   | { readonly kind: "events"; readonly days: number; readonly place?: Place }
   | { readonly kind: "counts"; readonly days: number }
   | { readonly kind: "history"; readonly days: number; readonly place: Place }
-  | { readonly kind: "changes"; readonly days: number };
+  | { readonly kind: "changes"; readonly days: number }
+  | { readonly kind: "describe"; readonly place: Place }
+  | { readonly kind: "explain"; readonly place: Place; readonly agoMs?: number }
+  | { readonly kind: "sparklines" }
+  | { readonly kind: "series" };
 
 export type Happening =
   | { readonly kind: "sync"; readonly cluster: string }
@@ -69,7 +56,6 @@ export interface WeekTimetable {
   readonly outages: readonly Outage[];
 }
 
-export const READERS = 3;
 const TICKS = 150;
 const ASKS = 300;
 const DEEDS = 40;
@@ -90,17 +76,7 @@ export const newTimetable = (seed: number): WeekTimetable => {
     if (random.chance(1 / 12)) put(atMs, { kind: "touch", place, replicas: random.int(1, 9) });
     else put(atMs, { kind: "load", place, load: random.int(1, 24) });
   }
-  for (let at = 0; at < ASKS; at++) {
-    // A reader who asks while a sync writes, or a second after it, sees the most.
-    const tick = random.pick(ticks);
-    const atMs = random.chance(2 / 3) ? tick + random.int(-1_000, 4_000) : random.int(0, WEEKS_MS);
-    const reader = random.int(0, READERS - 1);
-    const asked = (): void =>
-      put(Math.max(1, atMs), { kind: "ask", reader, question: question(random) });
-    asked();
-    // Two requests of one environment at once.
-    if (random.chance(1 / 3)) asked();
-  }
+  planAsks(random, ticks, put);
   for (let at = 0; at < DEEDS; at++) {
     const nearSync = random.chance(1 / 2);
     const atMs = nearSync
@@ -108,7 +84,9 @@ export const newTimetable = (seed: number): WeekTimetable => {
       : random.int(0, WEEKS_MS);
     put(Math.max(1, atMs), { kind: "deed", deed: deed(random) });
   }
-  planRestore(seed, put);
+  planLooks(seed, ticks, put);
+  const restoredMs = planRestore(seed, put);
+  if (restoredMs !== undefined) planLooksBeside(seed, restoredMs, put);
   const outages = [
     dying(random, ticks, put),
     ...Array.from({ length: OUTAGES }, () => outage(random)),
@@ -119,7 +97,21 @@ export const newTimetable = (seed: number): WeekTimetable => {
   };
 };
 
-type Put = (atMs: number, happening: Happening) => void;
+export type Put = (atMs: number, happening: Happening) => void;
+
+/** A reader who asks while a sync writes, or a second after it, sees the most. */
+const planAsks = (random: Random, ticks: readonly number[], put: Put): void => {
+  for (let at = 0; at < ASKS; at++) {
+    const tick = random.pick(ticks);
+    const atMs = random.chance(2 / 3) ? tick + random.int(-1_000, 4_000) : random.int(0, WEEKS_MS);
+    const reader = random.int(0, READERS - 1);
+    const asked = (): void =>
+      put(Math.max(1, atMs), { kind: "ask", reader, question: question(random) });
+    asked();
+    // Two requests of one environment at once.
+    if (random.chance(1 / 3)) asked();
+  }
+};
 
 /** Some a day, now and then several in a row, a minute apart. */
 const planSyncs = (random: Random, put: Put): readonly number[] => {
@@ -204,12 +196,13 @@ const deed = (random: Random): Deed => {
 const RESTORES = 3;
 export const goesBack = (seed: number): boolean => seed % RESTORES === RESTORES - 1;
 
-const planRestore = (seed: number, put: Put): void => {
-  if (!goesBack(seed)) return;
+const planRestore = (seed: number, put: Put): number | undefined => {
+  if (!goesBack(seed)) return undefined;
   const random = randomOf(seed, "accidents");
   const thenMs = random.int(2 * DAY_MS, 12 * DAY_MS);
   const atMs = thenMs + random.int(HOUR_MS, 2 * DAY_MS);
   put(thenMs, { kind: "copy" });
   put(atMs, { kind: "restore" });
   put(atMs + random.int(MINUTE_MS, DAY_MS), { kind: "adopt" });
+  return atMs;
 };

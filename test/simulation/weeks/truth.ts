@@ -6,7 +6,7 @@ import { TABLE_NAMES } from "../tables.ts";
 import { listed } from "../watch/ledger.ts";
 import type { Written } from "./replicas.ts";
 import { newTold, type Told } from "./told.ts";
-import { CLUSTERS, pathOf, PLACES } from "./timetable.ts";
+import { CLUSTERS, pathOf, PLACES } from "./places.ts";
 
 /** An autoscaler as people set it; absent where there is none. */
 export interface Wanted {
@@ -21,7 +21,15 @@ export interface StoredEvent {
   dayMs?: number;
   /** The tables went back to before it. */
   lostMs?: number;
+  /** The same event as it was stored before, and lost. */
+  readonly lost?: StoredEvent;
 }
+
+/** An event as it was stored by an instant: what was lost may have been stored again since. */
+export const asOf = (stored: StoredEvent, atMs: number): StoredEvent =>
+  stored.lost && Math.min(stored.ownMs ?? atMs, stored.dayMs ?? atMs) > atMs
+    ? asOf(stored.lost, atMs)
+    : stored;
 
 /** A sync that has released its partition: `nowMs` by its own clock, `atMs` by the true one. */
 export interface Completed {
@@ -36,6 +44,14 @@ export interface Evaluated {
   /** When its sync was completed. */
   readonly atMs: number;
   readonly from: number | undefined;
+}
+
+/** One decision, of whatever sync: it may be in the journal though its sync was not completed. */
+export interface Decided extends Omit<Evaluated, "atMs"> {
+  readonly decidedMs: number;
+  readonly to: number | undefined;
+  /** When its sync was completed; absent where it was not. */
+  completedMs?: number;
 }
 
 export interface DoneEdit {
@@ -65,6 +81,10 @@ export interface WeekTruth {
   /** By CLUSTER/PARTITION: when a sync wrote what readers need. */
   readonly summaries: Map<string, number[]>;
   readonly evaluated: Evaluated[];
+  /** By path, in the order of deciding. */
+  readonly decided: Map<string, Decided[]>;
+  /** By path: every load of its workload. */
+  readonly loads: Map<string, { readonly atMs: number; readonly load: number }[]>;
   readonly events: Map<string, StoredEvent>;
   /** Tables went back at an instant to one before. */
   readonly restored: { readonly thenMs: number; readonly atMs: number }[];
@@ -83,6 +103,8 @@ export const newTruth = (nowMs: () => number, firstMax: number): WeekTruth => ({
   begun: new Map(),
   summaries: new Map(),
   evaluated: [],
+  decided: new Map(),
+  loads: new Map(),
   events: new Map(),
   restored: [],
 });
@@ -114,14 +136,16 @@ const noteEvent = (
     if (known) known.lostMs ??= atMs;
     return;
   }
-  if (!known || known.lostMs !== undefined) events.set(key, { event, [copy]: atMs });
+  if (!known) events.set(key, { event, [copy]: atMs });
+  else if (known.lostMs !== undefined) events.set(key, { event, [copy]: atMs, lost: known });
   else known[copy] ??= atMs;
 };
 
 const noteHead = (truth: WeekTruth, { atMs, before, after }: Written, pk: string): void => {
   // Only a release says that a due time is done: a sync that dies after its intents does not.
   if (after?.["dueDoneMs"]?.N === before?.["dueDoneMs"]?.N) return;
-  const nowMs = Number(after?.["nowMs"]?.N ?? 0);
+  // After a restore the head may have the time of a sync that died after its intents.
+  const nowMs = Number((after?.["evaluatedMs"] ?? after?.["nowMs"])?.N ?? 0);
   listed(truth.completed, pathIn(pk)).push({ atMs, nowMs });
 };
 

@@ -16,7 +16,11 @@ describe("what readers are shown over weeks", { timeout: PATIENCE_MS }, () => {
     const shown = observations.flatMap((one) => (one.kind === "rows" ? one.partitions : []));
     for (const how of ["shown", "304", "unchanged"])
       expect(shown.filter((one) => one.how === how).length).toBeGreaterThan(10);
-    for (const kind of ["rows", "events", "counts", "history", "changes"])
+    const kinds = [
+      ...["rows", "events", "counts", "history", "changes"],
+      ...["describe", "explain", "sparklines", "series"],
+    ];
+    for (const kind of kinds)
       expect(observations.filter((one) => one.kind === kind).length).toBeGreaterThan(5);
   });
 

@@ -95,7 +95,7 @@ export const grantAccess = async (
   let id = "";
   const changed = await edit(context, "grant", ({ required, grants }) => {
     const same = grants.find((grant) => isSame(grant, wanted));
-    id = same?.id ?? context.newUid().slice(0, ID_CHARACTERS);
+    id = same?.id ?? shortId(context.newUid(), grants);
     if (same) return undefined;
     if (grants.length >= GRANTS_MAX)
       throw invalid(
@@ -107,6 +107,13 @@ export const grantAccess = async (
     };
   });
   return { ...(await access(context)), id, changed };
+};
+
+/** As few characters as a person types; more where a grant has those already. */
+const shortId = (uid: string, grants: readonly Grant[]): string => {
+  let length = ID_CHARACTERS;
+  while (length < uid.length && grants.some(({ id }) => id === uid.slice(0, length))) length++;
+  return uid.slice(0, length);
 };
 
 const faultOf = (what: string, fault: string | undefined): readonly string[] =>

@@ -49,11 +49,11 @@ export const sparklines = async (
   const sinceMs = Math.floor(nowMs / BIN_MS) * BIN_MS + BIN_MS - SINCE_MS;
   const steps = Array.from({ length: SINCE_MS / BIN_MS }, (_, at) => sinceMs + at * BIN_MS);
   const wanted = names.map(wholeName).filter((name) => sees(context, name.cluster, name.namespace));
-  const located = await locate(context, wanted);
+  const [located, memory] = await Promise.all([locate(context, wanted), memoryOf(context.tables)]);
   const pages = Map.groupBy(located, ({ ref, page }) => `${partitionPath(ref)} ${page}`);
   const read = await mapWithLimit([...pages], PAGES_AT_ONCE, async ([path, own]) => {
     const [first] = own;
-    return first ? linesOf(context.tables, { ...first, path, steps, nowMs }, own) : [];
+    return first ? linesOf(context.tables, { ...first, path, steps, nowMs, memory }, own) : [];
   });
   const lines = read.flat();
   return { since: rfc3339(sinceMs), stepSeconds: BIN_MS / SECOND_MS, lines };
@@ -151,15 +151,15 @@ interface Wanted extends Pick<Located, "ref" | "page" | "syncedMs"> {
   readonly path: string;
   readonly steps: readonly number[];
   readonly nowMs: number;
+  readonly memory: Map<string, Step>;
 }
 
 const linesOf = async (
   tables: Tables,
-  { ref, page, syncedMs, path, steps, nowMs }: Wanted,
+  { ref, page, syncedMs, path, steps, nowMs, memory }: Wanted,
   own: readonly Located[],
 ): Promise<SparklinesView["lines"]> => {
   const bases = baseReader(tables, ref, page);
-  const memory = memoryOf(tables);
   const read = await Promise.all(
     steps.map(async (fromMs) => {
       const key = `${path} ${fromMs}`;
@@ -207,15 +207,29 @@ const readStep = async (
   return step;
 };
 
-/** The steps that an environment has read, each of some hundred autoscalers. */
-const remembered = new WeakMap<Tables["client"], Map<string, Step>>();
+/** What an environment has read of its tables, each step of some hundred autoscalers. */
+interface Remembered {
+  readonly ids: string;
+  readonly steps: Map<string, Step>;
+}
+const remembered = new WeakMap<Tables["client"], Remembered>();
 /** Points that an environment keeps, some 10 MB: an hour of 8,000 autoscalers. */
 const POINTS_MAX = 100_000;
 
-const memoryOf = ({ client }: Tables): Map<string, Step> => {
-  const memory = remembered.get(client) ?? new Map<string, Step>();
-  remembered.set(client, memory);
-  return memory;
+/**
+ * The steps that an environment has read of these very tables. Under the same name there may be
+ * restored ones, which have not got what came after their instant. Where the service does not say
+ * which tables these are, nothing is remembered.
+ */
+const memoryOf = async ({ client, ids }: Tables): Promise<Remembered["steps"]> => {
+  const found = ids ? await ids().catch(() => undefined) : { state: "", history: "" };
+  if (!found) return new Map();
+  const known = remembered.get(client);
+  const read = `${found.state} ${found.history}`;
+  if (known?.ids === read) return known.steps;
+  const steps = new Map<string, Step>();
+  remembered.set(client, { ids: read, steps });
+  return steps;
 };
 
 /** The oldest steps make room. */
