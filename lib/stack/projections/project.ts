@@ -52,8 +52,11 @@ export interface Slot {
 
 /** Facts that are projected together, with marks of their own. */
 export interface FactPlace {
-  /** Partition key of the marks. */
-  readonly pk: string;
+  /**
+   * Partition key of the marks. Absent where there are none: then `firstMs` says what is missing,
+   * and an environment remembers what it has made since.
+   */
+  readonly pk?: string;
   /** Where there is no mark yet: since when there may be facts. */
   readonly firstMs?: () => Promise<number>;
   /** The first instant from one on with a fact. Absent where a time without facts is stored too. */
@@ -90,6 +93,8 @@ export interface CatchUpTurn {
   readonly memory: object;
   /** The autoscalers of the partition whose manifest takes the advice of forecasts. */
   readonly advised?: () => readonly AdvisedAutoscaler[];
+  /** How many windows pages the partition has. */
+  readonly windowsPages?: number;
 }
 
 /** A turn that began takes no further part after so long: other syncs wait for the environment. */
@@ -155,10 +160,10 @@ const projected = async (
   turn: CatchUpTurn,
   made: ReadonlyMap<string, number>,
 ): Promise<Made> => {
-  const { name, slots, settledMs, follows } = projection;
+  const { slots, settledMs, follows } = projection;
   const endMs = follows === undefined ? turn.nowMs - settledMs : (made.get(follows) ?? 0);
   const memory = memoryOf(turn.memory);
-  const key = `${name} ${turn.cluster.name}/${turn.partition}`;
+  const key = nameOf(projection, turn);
   const known = memory.get(key);
   const isIdle =
     known === undefined
@@ -212,17 +217,21 @@ const placeProjected = async (
 ): Promise<Made> => {
   const { slots, reachMs } = projection;
   const reach = slots.beginOf(Math.max(0, turn.nowMs - reachMs));
-  const resumed = await resume(turn.tables, projection, place);
+  const resumed = await resume(turn, projection, place);
   let fromMs = resumed?.fromMs ?? (await place.firstMs?.()) ?? reach;
   for (;;) {
     const slot = await nextSlot(slots, place, { fromMs: Math.max(fromMs, reach), endMs });
     if (slot.endMs > endMs) return { untilMs: slot.fromMs, behindMs: 0 };
-    const marked = resumed?.fromMs === slot.fromMs ? resumed.parts : NO_PARTS;
+    const marked = new Set(resumed?.fromMs === slot.fromMs ? resumed.parts : []);
     const { done: isWhole, failure } = await attempted(() =>
       slotProjected(projection, place, { turn, slot, marked, budget }),
     );
-    if (!isWhole) return { untilMs: slot.fromMs, behindMs: endMs - slot.endMs, failure };
+    if (!isWhole) {
+      remember(turn, projection, place, { fromMs: slot.fromMs, parts: marked });
+      return { untilMs: slot.fromMs, behindMs: endMs - slot.endMs, failure };
+    }
     fromMs = slot.endMs;
+    remember(turn, projection, place, { fromMs, parts: NO_PARTS });
   }
 };
 
@@ -243,7 +252,8 @@ const NO_PARTS: ReadonlySet<string> = new Set();
 interface SlotStep {
   readonly turn: CatchUpTurn;
   readonly slot: Slot;
-  readonly marked: ReadonlySet<string>;
+  /** The parts that are made; each further one is added. */
+  readonly marked: Set<string>;
   readonly budget: Budget;
 }
 
@@ -261,14 +271,16 @@ const slotProjected = async (
     budget.parts -= 1;
     const { items, mark = JSON.stringify(parts) } = await fold(slot, part);
     if (items.length > 0) await turn.insert(items);
-    await turn.insert([
-      {
-        pk,
-        sk: markSk(projection, slot.fromMs, part),
-        body: mark,
-        ttlSeconds: ttlOf(slot.fromMs, projection.markDays),
-      },
-    ]);
+    if (pk !== undefined)
+      await turn.insert([
+        {
+          pk,
+          sk: markSk(projection, slot.fromMs, part),
+          body: mark,
+          ttlSeconds: ttlOf(slot.fromMs, projection.markDays),
+        },
+      ]);
+    marked.add(part);
   }
   return true;
 };
@@ -292,12 +304,32 @@ interface Resumed {
   readonly parts: ReadonlySet<string>;
 }
 
+/** Where an environment goes on in a place without marks, by projection and partition. */
+const unmarked = new WeakMap<object, Map<string, Resumed>>();
+
+const nameOf = ({ name }: Projection, { cluster, partition }: CatchUpTurn): string =>
+  `${name} ${cluster.name}/${partition}`;
+
+const remember = (
+  turn: CatchUpTurn,
+  projection: Projection,
+  { pk }: FactPlace,
+  resumed: Resumed,
+): void => {
+  if (pk !== undefined) return;
+  const known = unmarked.get(turn.memory) ?? new Map<string, Resumed>();
+  unmarked.set(turn.memory, known.set(nameOf(projection, turn), resumed));
+};
+
 /** Where the marks of a place end: the next slot, or the newest one where parts of it are missing. */
 const resume = async (
-  tables: Tables,
-  { slots }: Projection,
+  turn: CatchUpTurn,
+  projection: Projection,
   { pk, partsOf }: FactPlace,
 ): Promise<Resumed | undefined> => {
+  const { tables } = turn;
+  const { slots } = projection;
+  if (pk === undefined) return unmarked.get(turn.memory)?.get(nameOf(projection, turn));
   const params = {
     ...unexpiredBetween(tables.historyTable, pk, ["0", LAST], 0),
     ScanIndexForward: false,

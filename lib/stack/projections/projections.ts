@@ -2,6 +2,7 @@ import { DAY_COUNTS, MONTH_COUNTS } from "./counts.ts";
 import { FORECASTS } from "./forecasts.ts";
 import type { Projection } from "./project.ts";
 import { POD_MINUTES } from "./pods.ts";
+import { QUARTERS } from "./quarters.ts";
 import { SAMPLES } from "./samples.ts";
 
 /**
@@ -15,4 +16,5 @@ export const PROJECTIONS: readonly Projection[] = [
   POD_MINUTES,
   DAY_COUNTS,
   MONTH_COUNTS,
+  QUARTERS,
 ];

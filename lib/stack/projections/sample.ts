@@ -49,7 +49,7 @@ export const pointOf = ({
   readonly load: number | undefined;
 } => ({ current: from, load: highestOf(metrics.map(roundedRatio)) });
 
-const highestOf = (ratios: readonly (number | undefined)[]): number | undefined => {
+export const highestOf = (ratios: readonly (number | undefined)[]): number | undefined => {
   const known = ratios.filter((ratio) => ratio !== undefined);
   return known.length > 0 ? Math.max(...known) : undefined;
 };

@@ -7,22 +7,29 @@ import type { HistoryItem } from "../store/history/item.ts";
 import { column, columnsToRows, rowsToColumns } from "../store/table/columns.ts";
 import { compress, firstWithin, readIfKnown } from "../store/table/compressed.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { ofJournal, type PageSlot, slotItems, slotKey } from "./journal-slots.ts";
+import { type JournalFact, ofJournal, type PageSlot, slotItems, slotKey } from "./journal-slots.ts";
 import type { Slot } from "./project.ts";
 import { joinedSample, sampleOf } from "./sample.ts";
 
 export const BIN_MS = 5 * MINUTE_MS;
 
+/** The samples of an autoscaler by bin, after one more fact. */
+export const binned = (
+  bins: Map<number, Sample> | undefined,
+  { atMs, evaluation }: JournalFact,
+): Map<number, Sample> => {
+  const all = bins ?? new Map<number, Sample>();
+  const bin = Math.floor(atMs / BIN_MS);
+  const sample = sampleOf(atMs, evaluation);
+  const earlier = all.get(bin);
+  return all.set(bin, earlier ? joinedSample(earlier, sample) : sample);
+};
+
 /** Six hours of an autoscaler in steps of five minutes, which stay as long as the scale events. */
 export const SAMPLES = ofJournal<Map<number, Sample>>({
   name: "samples",
   mark: "rollups",
-  fold: (bins = new Map(), { atMs, evaluation }) => {
-    const bin = Math.floor(atMs / BIN_MS);
-    const sample = sampleOf(atMs, evaluation);
-    const earlier = bins.get(bin);
-    return bins.set(bin, earlier ? joinedSample(earlier, sample) : sample);
-  },
+  fold: binned,
   itemOf: (page, of, bins) => sampleItem(page, of, [...bins.values()]),
 });
 
@@ -60,7 +67,7 @@ const bodyOf = (samples: readonly Sample[], { endMs }: Slot): unknown => {
  * What to leave out of a body that is too large, one more at each step. Load, counts and what held
  * them stay.
  */
-const LIGHTER: readonly ((sample: Sample) => Sample)[] = [
+export const LIGHTER: readonly ((sample: Sample) => Sample)[] = [
   (sample) => sample,
   ({ metrics, ...sample }) => ({
     ...sample,

@@ -243,6 +243,7 @@ const projectFacts = (
       untilMs: startMs + timing.lifeMs - REPEATS_END_MS - PART_MS,
       memory: cache,
       advised: () => advisedOf(specs),
+      windowsPages: head.pages.length,
     },
     PROJECTIONS,
   );

@@ -35,6 +35,8 @@ export interface JournalStream {
   readonly page: number;
   /** When the newest completed sync wrote to it; absent where none has, or the head is not read. */
   readonly syncedMs?: number;
+  /** Windows pages of the partition; absent where the head is not read. */
+  readonly windowsPages?: number;
 }
 
 export const streamOf = (
@@ -44,7 +46,7 @@ export const streamOf = (
 ): JournalStream => ({
   ref,
   page: journalPageOf(uid, head?.pages.length ?? 0),
-  ...(head && { syncedMs: head.evaluatedMs }),
+  ...(head && { syncedMs: head.evaluatedMs, windowsPages: head.pages.length }),
 });
 
 /**

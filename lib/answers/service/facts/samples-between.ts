@@ -4,12 +4,13 @@ import { DAY_MS } from "../../../rules/model/time-text.ts";
 import { type PodMinutes, storedPods } from "../../../stack/projections/pods.ts";
 import { detailedSampleOf, sampleOf } from "../../../stack/projections/sample.ts";
 import { BIN_MS, SAMPLES, storedSamples } from "../../../stack/projections/samples.ts";
-import { EVENT_DAYS_KEPT } from "../../../stack/store/history/events.ts";
+import { EVENT_DAYS_KEPT, type Stretch } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import type { QueryContext } from "../context.ts";
 import type { LocatedAutoscaler } from "../find-autoscaler.ts";
 import { factsBetween } from "./between.ts";
 import { presentStream } from "./journals.ts";
+import { lengthened, newestSamples } from "./newest-samples.ts";
 
 /** What one answer covers: some seconds of work for a function. `next` says where to go on. */
 const PART_MS = DAY_MS;
@@ -73,19 +74,21 @@ export const samplesBetween = async (
     asked,
     Math.min(sinceMs + ROLLED_PART_MS, gaps[0]?.sinceMs ?? asked.toMs),
   );
+  const facts = (gap: Stretch): Promise<readonly Sample[]> =>
+    factsBetween(
+      { context, uid, sampleOf: asked.why ? detailedSampleOf : sampleOf },
+      present({ ...located, stream }),
+      gap,
+    );
   const journaled = await Promise.all(
     gaps
       .filter((gap) => gap.sinceMs <= endMs)
-      .map((gap) =>
-        factsBetween(
-          { context, uid, sampleOf: asked.why ? detailedSampleOf : sampleOf },
-          present({ ...located, stream }),
-          {
-            ...gap,
-            untilMs: Math.min(gap.untilMs, endMs),
-          },
-        ),
-      ),
+      .map(({ sinceMs: fromMs, untilMs }) => {
+        const gap = { sinceMs: fromMs, untilMs: Math.min(untilMs, endMs) };
+        return storedMs === asked.toMs && stream
+          ? newestSamples(context, { uid, stream }, gap, facts)
+          : facts(gap);
+      }),
   );
   const isInGap = (atMs: number): boolean =>
     gaps.some((gap) => atMs >= gap.sinceMs && atMs <= gap.untilMs);
@@ -112,10 +115,7 @@ const gapsOf = (
   for (let fromMs = sinceMs; fromMs <= untilMs; fromMs = endOf(beginOf(fromMs))) {
     if (made.has(beginOf(fromMs)) && endOf(beginOf(fromMs)) + SAMPLES.settledMs <= syncedMs)
       continue;
-    const toMs = Math.min(endOf(beginOf(fromMs)) - 1, untilMs);
-    const last = gaps.at(-1);
-    if (last?.untilMs === fromMs - 1) last.untilMs = toMs;
-    else gaps.push({ sinceMs: fromMs, untilMs: toMs });
+    lengthened(gaps, fromMs, Math.min(endOf(beginOf(fromMs)) - 1, untilMs));
   }
   return gaps;
 };

@@ -218,6 +218,20 @@ export const journalKey = (
   sk: `${journalPagePrefix(journal.page)}${sortableMs(journal.atMs)}#${journal.epoch}`,
 });
 
+/** The quarters of an hour of a group of autoscalers of a journal page, in order of time. */
+export const quartersPk = (
+  { cluster, partition }: PartitionRef,
+  page: number,
+  group: number,
+): string => `quarters#${cluster}#${partition}#${page}#${group}`;
+export const quarterKey = (
+  ref: PartitionRef,
+  quarter: { readonly page: number; readonly group: number; readonly fromMs: number },
+): Key => ({
+  pk: quartersPk(ref, quarter.page, quarter.group),
+  sk: sortableMs(quarter.fromMs),
+});
+
 /** What a look at the fleet found of a cluster and its autoscalers, in order of time. */
 export const NOTICES_PK_PREFIX = "notices#";
 export const noticeKey = (
