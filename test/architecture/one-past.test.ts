@@ -29,6 +29,7 @@ describe("answers", () => {
       "lib/answers/service/facts/at.ts",
       "lib/answers/service/facts/between.ts",
       "lib/answers/service/facts/journals.ts",
+      "lib/answers/service/facts/newest-samples.ts",
       // The newest hour of a screen of autoscalers, and their newest minute.
       "lib/answers/service/rows/sparklines.ts",
       "lib/answers/service/views/cluster-of.ts",
@@ -38,10 +39,12 @@ describe("answers", () => {
   it("read stored samples there, too, but for the findings of the doctor, which need days and no minute", () => {
     expect(usersOf("storedSamples", "samples.ts")).toEqual([
       "lib/answers/service/doctor/doctor.ts",
+    ]);
+    expect(usersOf("storedWithPods", "samples.ts")).toEqual([
       "lib/answers/service/facts/samples-between.ts",
     ]);
-    expect(usersOf("storedPods", "pods.ts")).toEqual([
-      "lib/answers/service/facts/samples-between.ts",
+    expect(usersOf("storedQuarters", "quarters.ts")).toEqual([
+      "lib/answers/service/facts/newest-samples.ts",
     ]);
   });
 });

@@ -11,9 +11,9 @@ import {
   slotItems,
   slotKey,
 } from "../../lib/stack/projections/journal-slots.ts";
-import { POD_MINUTES, storedPods } from "../../lib/stack/projections/pods.ts";
 import { type CatchUpTurn, project } from "../../lib/stack/projections/project.ts";
 import { PROJECTIONS } from "../../lib/stack/projections/projections.ts";
+import { SAMPLES, storedWithPods } from "../../lib/stack/projections/samples.ts";
 import { ttlOf } from "../../lib/stack/store/history/events.ts";
 import { insertByStatement } from "../../lib/stack/store/history/item.ts";
 import type { Tables } from "../../lib/stack/store/table/tables.ts";
@@ -90,7 +90,8 @@ const journaled = async (found: readonly Pods[]) => {
     ...{ partition: partition.partition, nowMs: NOW_MS, beforeMs: NOW_MS - HOUR_MS },
     ...{ untilMs: Number.POSITIVE_INFINITY, memory: {} },
   };
-  const stored = () => storedPods(tables, of, { sinceMs: SINCE_MS, untilMs: NOW_MS });
+  const stored = async () =>
+    (await storedWithPods(tables, of, { sinceMs: SINCE_MS, untilMs: NOW_MS })).pods;
   return { tables, of, turn, stored };
 };
 
@@ -108,8 +109,8 @@ describe("the pods that count, by minute", () => {
     ]);
     expect(await project(turn, PROJECTIONS)).toEqual([]);
     expect(await stored()).toEqual([
-      { atMs: at(0), minutes: 2, ready: 5, counted: 5, wanted: 5 },
-      { atMs: at(2), minutes: 1, ready: 3, counted: 4, wanted: 7 },
+      { atMs: at(0), minutes: 2, ready: 5, counted: 5 },
+      { atMs: at(2), minutes: 1, ready: 3, counted: 4 },
       { atMs: at(9), minutes: 1, ready: 5 },
     ]);
     // A call that died makes the same once more.
@@ -124,12 +125,30 @@ describe("the pods that count, by minute", () => {
       { atMs: at(1, 15), counted: 5, stale: 3 },
       { atMs: at(2), counted: 5, otherRevision: 2 },
     ]);
-    await project(turn, [POD_MINUTES]);
+    await project(turn, [SAMPLES]);
     expect(await stored()).toEqual([
       { atMs: at(0), minutes: 1, counted: 5 },
       { atMs: at(1), minutes: 1, counted: 5, stale: 3, otherRevision: 2 },
       { atMs: at(2), minutes: 1, counted: 5, otherRevision: 2 },
     ]);
+  });
+
+  it("share the item of the samples where both fit, and take no write unit then", async () => {
+    const { turn, stored } = await journaled(
+      Array.from({ length: 360 }, (_, minute) => ({
+        ...{ atMs: at(minute), ready: 5, wanted: 5 },
+        counted: minute % 50 === 0 ? 4 : 5,
+      })),
+    );
+    const keys: string[] = [];
+    const insert: CatchUpTurn["insert"] = (items) => {
+      keys.push(...items.map(({ sk }) => sk.slice(0, sk.indexOf("#"))));
+      return turn.insert(items);
+    };
+    await project({ ...turn, insert }, [SAMPLES]);
+    // The second one is the mark.
+    expect(keys).toEqual(["rollup", expect.stringMatching(/^1970-01-11T/)]);
+    expect(await stored()).toHaveLength(16);
   });
 
   it("always take one write unit for six hours, never say that more counted than did, and cover every minute", async () => {
@@ -155,7 +174,7 @@ describe("the pods that count, by minute", () => {
           for (const { sk, body } of items) if (sk.startsWith("pods#")) bytes = body.length;
           return turn.insert(items);
         };
-        await project({ ...turn, insert }, [POD_MINUTES]);
+        await project({ ...turn, insert }, [SAMPLES]);
         const isCounted = minutes.some(([, counted]) => counted !== undefined);
         expect(bytes > 0).toBe(isCounted);
         expect(bytes).toBeLessThanOrEqual(780);
@@ -180,13 +199,13 @@ describe("an autoscaler whose metrics are not measured by pods", () => {
       { atMs: at(0), ready: 5, wanted: 5 },
       { atMs: at(1), ready: 4 },
     ]);
-    await project(turn, [POD_MINUTES]);
+    await project(turn, [SAMPLES]);
     expect(await stored()).toEqual([]);
   });
 });
 
 describe("a read model", () => {
-  it("is one file and one line: only the table of projections and its readers name it", () => {
+  it("is one file: only the item that it is in and its readers name it", () => {
     const names = (path: string): boolean => {
       const text = readFileSync(join(ROOT, path), "utf8");
       return path.startsWith("lib/stack/projections/")
@@ -196,7 +215,7 @@ describe("a read model", () => {
     expect(filesBelow("lib").filter(names)).toEqual([
       "lib/answers/service/facts/samples-between.ts",
       "lib/answers/service/history/history.ts",
-      "lib/stack/projections/projections.ts",
+      "lib/stack/projections/samples.ts",
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { MONTH_SECONDS, PRICES } from "./prices.ts";
-import { cpuMsOf, unitsFor } from "./sync-units.ts";
+import { cpuMsOf, projectedUnitsADay, unitsFor } from "./sync-units.ts";
 import * as UNITS from "./units.ts";
 
 /** What a bill is made for. */
@@ -176,7 +176,7 @@ const dynamoDb = (fleet: BilledFleet, syncs: number, scales: number): number => 
   const writes =
     syncs * (stateWriteUnits + summaryWriteUnits + journalWriteUnits) +
     scales * (UNITS.EVENT_ITEMS * UNITS.EVENT_WRITE_UNITS + 1) +
-    fleet.autoscalers * UNITS.PROJECTED_UNITS_A_DAY * DAYS;
+    fleet.clusters * projectedUnitsADay(inCluster(fleet), fleet.changing) * DAYS;
   const journalGb = (syncs * journalBytes * (UNITS.JOURNAL_DAYS / DAYS)) / GB;
   const planReads = UNITS.PLAN_UNITS.read + fleet.clusters * UNITS.PLAN_UNITS.headRead;
   const planning =

@@ -134,3 +134,17 @@ const journalUnits = ({
       changedPages * (item + differs * (changing * inPage + 5)),
   };
 };
+
+/** The write units of a day of a partition for what is made of its journal. */
+export const projectedUnitsADay = (autoscalers: number, changing: number): number => {
+  const { aDay, pagesAnItem, pagesLeast, pagesOfJournal } = UNITS.QUARTERS;
+  const pages = Math.ceil(autoscalers / UNITS.WINDOWS_PAGE.autoscalers);
+  const rest = pages % pagesOfJournal;
+  const items =
+    Math.floor(pages / pagesOfJournal) * (pagesOfJournal / pagesAnItem) +
+    (rest < pagesLeast ? 0 : Math.ceil(rest / pagesAnItem));
+  const quarter = Math.min(2, between(UNITS.PROJECTED_UNITS.quarter, changing));
+  return (
+    autoscalers * between(UNITS.PROJECTED_UNITS.samplesADay, changing) + items * aDay * quarter
+  );
+};

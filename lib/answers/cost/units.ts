@@ -44,10 +44,26 @@ export const JOURNAL_UNITS: readonly {
   { autoscalers: 112, difference: 1, whole: 4, changed: 1.45 },
 ];
 /**
- * Write units of a day of one autoscaler for its samples and its pods: an item of each for every
- * six hours (lib/stack/projections).
+ * Write units of a day of one autoscaler for its samples and its pods, an item of both for every six
+ * hours, and two where they do not fit into one; and of an item of quarters of an hour, which some
+ * autoscalers share (lib/stack/projections). By the chance that an autoscaler changes what it
+ * remembers in a sync: `test/cost/projected-units.test.ts`.
  */
-export const PROJECTED_UNITS_A_DAY = 8;
+export const PROJECTED_UNITS: {
+  readonly samplesADay: readonly (readonly [changing: number, writeUnits: number])[];
+  readonly quarter: readonly (readonly [changing: number, writeUnits: number])[];
+} = {
+  samplesADay: [
+    [0.105, 4.1],
+    [1, 8],
+  ],
+  quarter: [
+    [0.01, 1],
+    [0.105, 2],
+  ],
+};
+/** Quarters of an hour in a day, and the windows pages whose autoscalers share an item of them. */
+export const QUARTERS = { aDay: 96, pagesAnItem: 5, pagesLeast: 5, pagesOfJournal: 10 } as const;
 /** Each environment inserts a page whole once in this time. */
 export const JOURNAL_WHOLE_SECONDS = 3_600;
 /**

@@ -30,15 +30,19 @@ export interface PageSlot {
 
 type Autoscaler = AutoscalerRef & { readonly uid: AutoscalerUid };
 
-/** What is made of the facts of one autoscaler: one item of each slot. */
+/** What is made of the facts of one autoscaler: an item of each slot, as a rule. */
 export interface JournalFold<State> {
   readonly name: string;
   /** What its marks begin with. */
   readonly mark: string;
   /** The state after one more fact of the slot. Facts come in order of time. */
   readonly fold: (state: State | undefined, fact: JournalFact) => State;
-  /** Absent where there is nothing to say. */
-  readonly itemOf: (page: PageSlot, of: Autoscaler, state: State) => HistoryItem | undefined;
+  /** Absent where there is nothing to say; several where one would be too large. */
+  readonly itemOf: (
+    page: PageSlot,
+    of: Autoscaler,
+    state: State,
+  ) => HistoryItem | readonly HistoryItem[] | undefined;
 }
 
 export interface JournalFact {

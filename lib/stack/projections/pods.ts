@@ -5,9 +5,10 @@ import { MINUTE_MS } from "../../rules/model/time-text.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "../store/history/events.ts";
 import { column, columnsToRows, rowsToColumns } from "../store/table/columns.ts";
 import { compress, firstWithin, readIfKnown } from "../store/table/compressed.ts";
+import type { HistoryItem } from "../store/history/item.ts";
 import type { Tables } from "../store/table/tables.ts";
-import { ofJournal, slotItems, slotKey } from "./journal-slots.ts";
-import { decidedCounts, leastCounted, mostOf, mostUnusual, unusualPods } from "./sample.ts";
+import { type JournalFact, type PageSlot, slotItems, slotKey } from "./journal-slots.ts";
+import { leastCounted, mostUnusual, unusualPods } from "./sample.ts";
 
 /** The pods of an autoscaler in a minute, and so many minutes after it, in which they were as many. */
 export interface PodMinutes {
@@ -16,35 +17,41 @@ export interface PodMinutes {
   /** The fewest pods that were ready, and whose samples made a value. */
   readonly ready?: number;
   readonly counted?: number;
-  /** The most that the metrics asked for. */
-  readonly wanted?: number;
   /** The most that had a sample too old to count, and that were of another revision. */
   readonly stale?: number;
   readonly otherRevision?: number;
 }
 
-/** By minute which pods were ready, which of them count, and how many were wanted. */
-export const POD_MINUTES = ofJournal<PodMinutes[]>({
-  name: "pods",
-  mark: "pods",
-  fold: (minutes = [], { atMs, evaluation }) => {
-    const minute = minuteOf(atMs, evaluation);
-    const last = minutes.at(-1);
-    if (last?.atMs === minute.atMs) minutes[minutes.length - 1] = joined(last, minute);
-    else minutes.push(minute);
-    return minutes;
-  },
-  // Where no metric is measured by pods, the samples say all that there is to say.
-  itemOf: (page, of, minutes) =>
-    minutes.every(({ counted }) => counted === undefined)
-      ? undefined
-      : {
-          ...slotKey(SK_PREFIX, page, of),
-          body: firstWithin(BYTES_MAX, STEPS, (step) =>
-            compress(VERSION, rowsToColumns(COLUMNS, runsOf(minutes, step), page.slot.endMs)),
-          ),
-          ttlSeconds: ttlOf(page.slot.endMs, EVENT_DAYS_KEPT),
-        },
+/** By minute which pods were ready, and which of them count. */
+export const addMinute = (minutes: PodMinutes[], { atMs, evaluation }: JournalFact): void => {
+  const minute = minuteOf(atMs, evaluation);
+  const last = minutes.at(-1);
+  if (last?.atMs === minute.atMs) minutes[minutes.length - 1] = joined(last, minute);
+  else minutes.push(minute);
+};
+
+/** Where no metric is measured by pods, the samples say all that there is to say. */
+export const saysMore = (minutes: readonly PodMinutes[]): boolean =>
+  minutes.some(({ counted }) => counted !== undefined);
+
+/** All minutes, as a value for JSON. */
+export const minutesValue = (minutes: readonly PodMinutes[], endMs: number, step = 1): unknown =>
+  rowsToColumns(COLUMNS, runsOf(minutes, step), endMs);
+
+export const minutesIn = (value: unknown, endMs: number): readonly PodMinutes[] =>
+  columnsToRows<PodMinutes>(COLUMNS, value, endMs);
+
+/** The minutes of six hours that have no room beside the samples. */
+export const podsItem = (
+  page: PageSlot,
+  of: AutoscalerRef & { readonly uid: AutoscalerUid },
+  minutes: readonly PodMinutes[],
+): HistoryItem => ({
+  ...slotKey(SK_PREFIX, page, of),
+  body: firstWithin(BYTES_MAX, STEPS, (step) =>
+    compress(VERSION, minutesValue(minutes, page.slot.endMs, step)),
+  ),
+  ttlSeconds: ttlOf(page.slot.endMs, EVENT_DAYS_KEPT),
 });
 
 const SK_PREFIX = "pods#";
@@ -54,6 +61,7 @@ const BYTES_MAX = 780;
 /** Pods that change all the time are stored in coarser steps: minutes, then five, then thirty. */
 const STEPS = [1, 5, 30];
 
+/** Items of before 0.3.0 also have how many were wanted, which samples say. */
 const COLUMNS = [
   column.before("atMs"),
   ...["minutes", "ready", "counted", "wanted", "stale", "otherRevision"].map(column.number),
@@ -65,7 +73,6 @@ const minuteOf = (atMs: number, evaluation: Evaluation): PodMinutes =>
     minutes: 1,
     ready: evaluation.ready,
     counted: leastCounted(evaluation),
-    wanted: decidedCounts(evaluation).wanted,
     ...unusualPods(evaluation),
   });
 
@@ -79,14 +86,12 @@ const joined = (one: PodMinutes, other: PodMinutes): PodMinutes =>
     minutes: Math.max(one.minutes, (other.atMs - one.atMs) / MINUTE_MS + other.minutes),
     ready: least(one.ready, other.ready),
     counted: least(one.counted, other.counted),
-    wanted: mostOf(one.wanted, other.wanted),
     ...mostUnusual(one, other),
   });
 
 const isSame = (one: PodMinutes, other: PodMinutes): boolean =>
   one.ready === other.ready &&
   one.counted === other.counted &&
-  one.wanted === other.wanted &&
   one.stale === other.stale &&
   one.otherRevision === other.otherRevision;
 
@@ -107,25 +112,23 @@ const runsOf = (minutes: readonly PodMinutes[], step: number): readonly PodMinut
   return runs;
 };
 
-/**
- * The stored pods of an autoscaler in a stretch, in order of time. An item that cannot be read is
- * passed over: it only explains.
- */
-export const storedPods = async (
+/** The minutes of a stretch that are in items of their own, in order of time. */
+export const minutesApart = async (
   tables: Tables,
   of: AutoscalerRef & { readonly uid: AutoscalerUid },
   stretch: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<readonly PodMinutes[]> =>
-  (await slotItems(tables, SK_PREFIX, of, stretch))
-    .flatMap(
-      ({ endMs, body }) =>
-        readIfKnown(body, VERSION, (value) => columnsToRows<PodMinutes>(COLUMNS, value, endMs)) ??
-        [],
-    )
-    .filter(
-      ({ atMs, minutes }) =>
-        atMs <= stretch.untilMs && atMs + minutes * MINUTE_MS > stretch.sinceMs,
-    )
+  (await slotItems(tables, SK_PREFIX, of, stretch)).flatMap(
+    ({ endMs, body }) => readIfKnown(body, VERSION, (value) => minutesIn(value, endMs)) ?? [],
+  );
+
+/** The minutes that have anything of a stretch, in order of time. */
+export const minutesWithin = (
+  all: readonly PodMinutes[],
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+): readonly PodMinutes[] =>
+  all
+    .filter(({ atMs, minutes }) => atMs <= untilMs && atMs + minutes * MINUTE_MS > sinceMs)
     .toSorted((one, other) => one.atMs - other.atMs);
 
 /**

@@ -1,7 +1,6 @@
 import { DAY_COUNTS, MONTH_COUNTS } from "./counts.ts";
 import { FORECASTS } from "./forecasts.ts";
 import type { Projection } from "./project.ts";
-import { POD_MINUTES } from "./pods.ts";
 import { QUARTERS } from "./quarters.ts";
 import { SAMPLES } from "./samples.ts";
 
@@ -13,7 +12,6 @@ import { SAMPLES } from "./samples.ts";
 export const PROJECTIONS: readonly Projection[] = [
   SAMPLES,
   FORECASTS,
-  POD_MINUTES,
   DAY_COUNTS,
   MONTH_COUNTS,
   QUARTERS,

@@ -5,6 +5,7 @@ import { HOUR_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "../store/history/events.ts";
 import { type HistoryItem, historyItemOf } from "../store/history/item.ts";
 import { journalOfPage } from "../store/history/journal.ts";
+import { firstJournaledMs } from "../store/history/journal-pages.ts";
 import { journalPageOf, journalPageOfWindows, journalPages, pageOf } from "../store/pages/plan.ts";
 import { summaryKeyOf } from "../store/summary/summary-codec.ts";
 import { column, columnsToRows, rowsToColumns } from "../store/table/columns.ts";
@@ -18,16 +19,16 @@ import { highestOf, ratioOf } from "./sample.ts";
 import { binned, LIGHTER } from "./samples.ts";
 
 const QUARTER_MS = 15 * MINUTE_MS;
-/** Windows pages whose autoscalers share an item, some 35 autoscalers. */
-const WINDOWS_PAGES_AN_ITEM = 3;
+/** Windows pages whose autoscalers share an item, some 60 autoscalers. */
+const WINDOWS_PAGES_AN_ITEM = 5;
 /** A smaller journal page is so small that its readers need no second form of it. */
-const WINDOWS_PAGES_LEAST = 4;
+const WINDOWS_PAGES_LEAST = 5;
 
 /**
  * A quarter of an hour of some autoscalers of a journal page in steps of five minutes, for the hours
  * whose samples are not made yet: a reader of one autoscaler takes the items of its group, and not
- * the journal of a hundred. An item costs a sync a write unit, and is a second form of the journal:
- * where one is missing, the journal has it. So there are no marks. The parts of a slot are made from
+ * the journal of a hundred. They are a second form of the journal: where an item is missing, the
+ * journal has what it says. So there are no marks. The parts of a slot are made from
  * the last page down, and the newest item of the first page says what is made.
  */
 export const QUARTERS: Projection = {
@@ -83,6 +84,7 @@ const placeOf = (
   const [first = 0] = pages;
   return {
     firstMs: () => firstMissingMs(tables, ref, first, nowMs),
+    nextMs: (fromMs) => firstJournaledMs(tables, ref, fromMs),
     partsOf: async () => pages.toReversed().map(String),
     fold: (slot, part) => folded(tables, ref, { slot, page: Number(part), windowsPages }),
   };
@@ -130,8 +132,11 @@ const folded = async (
 };
 
 const VERSION = 1;
-/** With its keys an item stays below one write unit of 1,024 bytes. */
-const BYTES_MAX = 930;
+/**
+ * With its keys an item stays below two write units of 1,024 bytes. Of 60 autoscalers with one
+ * metric it takes one.
+ */
+const BYTES_MAX = 1_900;
 /** So many characters of the key of an autoscaler in summaries. Two of one key are left out. */
 const KEY_CHARACTERS = 5;
 const TEN_THOUSANDTHS = 10_000;
@@ -142,10 +147,9 @@ const keyOf = (uid: AutoscalerUid): string => summaryKeyOf(uid).slice(0, KEY_CHA
 const COLUMNS = [
   column.number("rows"),
   column.before("atMs"),
-  ...["current", "wanted", "desired", "ready", "counted", "stale", "otherRevision"].map(
-    column.number,
-  ),
-  ...["min", "max", "generation"].map(column.number),
+  column.number("current"),
+  ...["wanted", "desired", "ready", "counted"].map((field) => column.delta(field, "current")),
+  ...["stale", "otherRevision", "min", "max", "generation"].map(column.number),
   column.fraction("load", TEN_THOUSANDTHS),
   column.word("reason"),
   column.word("held"),

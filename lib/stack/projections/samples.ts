@@ -8,6 +8,16 @@ import { column, columnsToRows, rowsToColumns } from "../store/table/columns.ts"
 import { compress, firstWithin, readIfKnown } from "../store/table/compressed.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { type JournalFact, ofJournal, type PageSlot, slotItems, slotKey } from "./journal-slots.ts";
+import {
+  addMinute,
+  minutesApart,
+  minutesIn,
+  minutesValue,
+  minutesWithin,
+  type PodMinutes,
+  podsItem,
+  saysMore,
+} from "./pods.ts";
 import type { Slot } from "./project.ts";
 import { joinedSample, sampleOf } from "./sample.ts";
 
@@ -25,12 +35,25 @@ export const binned = (
   return all.set(bin, earlier ? joinedSample(earlier, sample) : sample);
 };
 
-/** Six hours of an autoscaler in steps of five minutes, which stay as long as the scale events. */
-export const SAMPLES = ofJournal<Map<number, Sample>>({
+/** What is made of six hours of an autoscaler. */
+interface SixHours {
+  readonly bins: Map<number, Sample>;
+  readonly minutes: PodMinutes[];
+}
+
+/**
+ * Six hours of an autoscaler in steps of five minutes, and its pods by minute, which stay as long as
+ * the scale events. They share an item; where both do not fit, the pods have one of their own.
+ */
+export const SAMPLES = ofJournal<SixHours>({
   name: "samples",
   mark: "rollups",
-  fold: binned,
-  itemOf: (page, of, bins) => sampleItem(page, of, [...bins.values()]),
+  fold: (made, fact) => {
+    const { bins, minutes } = made ?? { bins: new Map<number, Sample>(), minutes: [] };
+    addMinute(minutes, fact);
+    return { bins: binned(bins, fact), minutes };
+  },
+  itemOf: (page, of, { bins, minutes }) => sixHourItems(page, of, [...bins.values()], minutes),
 });
 
 /** With its keys an item stays below one write unit of 1,024 bytes. */
@@ -51,7 +74,11 @@ const METRIC_COLUMNS = [column.fraction("ratio", TEN_THOUSANDTHS), column.text("
 
 type StoredMetric = readonly [name: string, target: string | null, columns: unknown];
 
-const bodyOf = (samples: readonly Sample[], { endMs }: Slot): unknown => {
+const bodyOf = (
+  samples: readonly Sample[],
+  { endMs }: Slot,
+  minutes?: readonly PodMinutes[],
+): unknown => {
   const names = new Set(samples.flatMap(({ metrics }) => metrics.map(({ name }) => name)));
   const metrics = [...names].map((name): StoredMetric => {
     const found = samples.map((one) => one.metrics.find((metric) => metric.name === name) ?? {});
@@ -60,8 +87,15 @@ const bodyOf = (samples: readonly Sample[], { endMs }: Slot): unknown => {
     )?.target;
     return [name, target ?? null, rowsToColumns(METRIC_COLUMNS, found, endMs)];
   });
-  return [rowsToColumns(COLUMNS, samples, endMs), metrics];
+  const columns = rowsToColumns(COLUMNS, samples, endMs);
+  return minutes ? [columns, metrics, minutesValue(minutes, endMs)] : [columns, metrics];
 };
+
+const wholeBody = (
+  samples: readonly Sample[],
+  slot: Slot,
+  minutes?: readonly PodMinutes[],
+): Uint8Array => compress(VERSION, bodyOf(samples, slot, minutes));
 
 /**
  * What to leave out of a body that is too large, one more at each step. Load, counts and what held
@@ -89,17 +123,62 @@ export const LIGHTER: readonly ((sample: Sample) => Sample)[] = [
 const hundredths = (load: number | undefined): number | undefined =>
   load === undefined ? undefined : Math.round(load * 100) / 100;
 
-export const sampleItem = (
-  page: PageSlot,
-  of: AutoscalerRef & { readonly uid: AutoscalerUid },
-  samples: readonly Sample[],
-): HistoryItem & { readonly body: Uint8Array } => ({
+type Autoscaler = AutoscalerRef & { readonly uid: AutoscalerUid };
+
+const itemWith = (page: PageSlot, of: Autoscaler, body: Uint8Array) => ({
   ...slotKey(SK_PREFIX, page, of),
-  body: firstWithin(SAMPLE_BYTES_MAX, LIGHTER, (lighten) =>
-    compress(VERSION, bodyOf(samples.map(lighten), page.slot)),
-  ),
+  body,
   ttlSeconds: ttlOf(page.slot.endMs, EVENT_DAYS_KEPT),
 });
+
+export const sampleItem = (
+  page: PageSlot,
+  of: Autoscaler,
+  samples: readonly Sample[],
+): HistoryItem & { readonly body: Uint8Array } =>
+  itemWith(
+    page,
+    of,
+    firstWithin(SAMPLE_BYTES_MAX, LIGHTER, (lighten) => wholeBody(samples.map(lighten), page.slot)),
+  );
+
+export const sixHourItems = (
+  page: PageSlot,
+  of: Autoscaler,
+  samples: readonly Sample[],
+  minutes: readonly PodMinutes[],
+): readonly HistoryItem[] => {
+  if (!saysMore(minutes)) return [sampleItem(page, of, samples)];
+  const together = wholeBody(samples, page.slot, minutes);
+  return together.length <= SAMPLE_BYTES_MAX
+    ? [itemWith(page, of, together)]
+    : [sampleItem(page, of, samples), podsItem(page, of, minutes)];
+};
+
+type Between = { readonly sinceMs: number; readonly untilMs: number };
+
+/** What is stored of an autoscaler in a stretch, in order of time. */
+interface Stored {
+  readonly samples: readonly Sample[];
+  readonly pods: readonly PodMinutes[];
+}
+
+const storedIn = async (
+  tables: Tables,
+  of: Autoscaler,
+  { sinceMs, untilMs }: Between,
+): Promise<Stored> => {
+  const items = (await slotItems(tables, SK_PREFIX, of, { sinceMs, untilMs })).map(sixHoursOf);
+  const byTime = (one: { readonly atMs: number }, other: { readonly atMs: number }): number =>
+    one.atMs - other.atMs;
+  return {
+    samples: items
+      .flatMap(({ samples }) => samples)
+      .filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs)
+      .toSorted(byTime),
+    pods: items.flatMap(({ pods }) => pods),
+  };
+};
 
 /**
  * The stored five minutes of an autoscaler in a stretch, in order of time. An item that cannot be
@@ -107,23 +186,38 @@ export const sampleItem = (
  */
 export const storedSamples = async (
   tables: Tables,
-  of: AutoscalerRef & { readonly uid: AutoscalerUid },
-  stretch: { readonly sinceMs: number; readonly untilMs: number },
-): Promise<readonly Sample[]> =>
-  (await slotItems(tables, SK_PREFIX, of, stretch))
-    .flatMap(samplesOf)
-    .filter(({ atMs }) => atMs >= stretch.sinceMs && atMs <= stretch.untilMs)
-    .toSorted((one, other) => one.atMs - other.atMs);
+  of: Autoscaler,
+  stretch: Between,
+): Promise<readonly Sample[]> => (await storedIn(tables, of, stretch)).samples;
 
-const samplesOf = ({
+/** The same with the pods by minute. */
+export const storedWithPods = async (
+  tables: Tables,
+  of: Autoscaler,
+  stretch: Between,
+): Promise<Stored> => {
+  const [{ samples, pods }, apart] = await Promise.all([
+    storedIn(tables, of, stretch),
+    minutesApart(tables, of, stretch),
+  ]);
+  return { samples, pods: minutesWithin([...pods, ...apart], stretch) };
+};
+
+const NOTHING: Stored = { samples: [], pods: [] };
+
+const sixHoursOf = ({
   endMs,
   body,
 }: {
   readonly endMs: number;
   readonly body: Uint8Array;
-}): readonly Sample[] =>
+}): Stored =>
   readIfKnown(body, VERSION, (value) => {
-    const [columns, metrics] = value as readonly [unknown, readonly StoredMetric[]];
+    const [columns, metrics, minutes] = value as readonly [
+      columns: unknown,
+      metrics: readonly StoredMetric[],
+      minutes?: unknown,
+    ];
     const byMetric = metrics.map(([name, target, stored]) =>
       columnsToRows<Partial<SampleMetric>>(METRIC_COLUMNS, stored, endMs).map(
         (metric): SampleMetric =>
@@ -132,8 +226,12 @@ const samplesOf = ({
             : { name, ...metric, ...(target !== null && { target }) },
       ),
     );
-    return columnsToRows<Omit<Sample, "metrics">>(COLUMNS, columns, endMs).map((sample, at) => ({
-      ...sample,
-      metrics: byMetric.flatMap((rows) => rows[at] ?? []),
-    }));
-  }) ?? [];
+    const rows = columnsToRows<Omit<Sample, "metrics">>(COLUMNS, columns, endMs);
+    return {
+      samples: rows.map((sample, at) => ({
+        ...sample,
+        metrics: byMetric.flatMap((all) => all[at] ?? []),
+      })),
+      pods: minutes === undefined ? [] : minutesIn(minutes, endMs),
+    };
+  }) ?? NOTHING;

@@ -1,9 +1,9 @@
 import type { Sample } from "../../../rules/model/scale-records.ts";
 import { present } from "../../../rules/model/json.ts";
 import { DAY_MS } from "../../../rules/model/time-text.ts";
-import { type PodMinutes, storedPods } from "../../../stack/projections/pods.ts";
+import type { PodMinutes } from "../../../stack/projections/pods.ts";
 import { detailedSampleOf, sampleOf } from "../../../stack/projections/sample.ts";
-import { BIN_MS, SAMPLES, storedSamples } from "../../../stack/projections/samples.ts";
+import { BIN_MS, SAMPLES, storedWithPods } from "../../../stack/projections/samples.ts";
 import { EVENT_DAYS_KEPT, type Stretch } from "../../../stack/store/history/events.ts";
 import { JOURNAL_DAYS_KEPT } from "../../../stack/store/history/journal.ts";
 import type { QueryContext } from "../context.ts";
@@ -60,9 +60,8 @@ export const samplesBetween = async (
     sinceMs,
     untilMs: Math.min(endOfPart(asked, sinceMs + ROLLED_PART_MS), storedMs),
   };
-  const [stored, pods, stream] = await Promise.all([
-    storedSamples(context.tables, located.record, storedPart),
-    storedPods(context.tables, located.record, storedPart),
+  const [{ samples: stored, pods }, stream] = await Promise.all([
+    storedWithPods(context.tables, located.record, storedPart),
     // What is stored of six hours says as a rule that the journal has the rest.
     asked.toMs < journaledMs ? undefined : presentStream(context, located),
   ]);
