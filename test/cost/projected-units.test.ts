@@ -4,7 +4,7 @@ import { PROJECTED_UNITS } from "../../lib/answers/cost/units.ts";
 import { autoscalerName, autoscalerUid, namespace } from "../../lib/rules/model/ids.ts";
 import type { Evaluation, Sample } from "../../lib/rules/model/scale-records.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/rules/model/time-text.ts";
-import { SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
+import { type JournalFact, SIX_HOURS_MS } from "../../lib/stack/projections/journal-slots.ts";
 import { addMinute, type PodMinutes } from "../../lib/stack/projections/pods.ts";
 import { quarterItem } from "../../lib/stack/projections/quarters.ts";
 import { binned, sixHourItems } from "../../lib/stack/projections/samples.ts";
@@ -36,47 +36,65 @@ const random = (): number => {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 };
 
-/** Six hours of an HPA with CPU, which changes what it wants in this share of the syncs. */
-const played = (at: number, changing: number) => {
-  const uid = autoscalerUid(`0d2f6f3e-9a1c-4c36-8f3a-6b1f2f9e5${String(at).padStart(3, "0")}`);
-  const of = {
-    cluster: PARTITION.cluster,
-    namespace: namespace("shop"),
-    name: autoscalerName("web"),
-  };
-  const [bins, quarter] = [new Map<number, Sample>(), new Map<number, Sample>()];
-  const minutes: PodMinutes[] = [];
+const UID = "0d2f6f3e-9a1c-4c36-8f3a-6b1f2f9e5";
+const OF = {
+  cluster: PARTITION.cluster,
+  namespace: namespace("shop"),
+  name: autoscalerName("web"),
+};
+
+/** What six hours of syncs journal of an HPA with CPU that changes in this share of them. */
+function* journaled(changing: number): Generator<JournalFact> {
   let [replicas, wanted, scaledMs] = [6, 6, 0];
   for (let atMs = SINCE_MS; atMs < SINCE_MS + SIX_HOURS_MS; atMs += PERIOD_MS) {
     const hasChanged = random() < changing;
-    if (hasChanged) {
-      wanted = 2 + ((wanted - 2 + 1 + Math.floor(random() * 9)) % 10);
-      if (random() * SCALES_ONE_IN < 1) [replicas, scaledMs] = [wanted, atMs];
-    }
+    if (hasChanged) wanted = 2 + ((wanted - 1 + Math.floor(random() * 9)) % 10);
+    if (hasChanged && random() * SCALES_ONE_IN < 1) [replicas, scaledMs] = [wanted, atMs];
     if (!hasChanged && atMs % MINUTE_MS !== 0) continue;
-    const ready = atMs - scaledMs < 2 * MINUTE_MS ? replicas - 1 : replicas;
-    const percent = 51 + 9 * random();
-    const evaluation = {
-      ...{ uid, ...of, kind: "hold", failed: false, from: replicas, ready, generation: 3 },
-      bounds: { min: 2, max: 30 },
-      because: { reason: wanted < replicas ? "ScaleDownStabilized" : "DesiredWithinRange" },
-      steps: [{ step: "propose", before: replicas, after: wanted }],
-      metrics: [
-        {
-          ...{ name: "cpu resource utilization (percentage of request)", type: "Resource" },
-          ...{ kind: "measured", value: `${Math.floor(percent)}%`, target: "60%" },
-          ...{ ratio: percent / 60, proposal: wanted, pods: { matched: replicas, counted: ready } },
-        },
-      ],
-      events: [],
-    } as unknown as Evaluation;
-    binned(bins, { atMs, evaluation });
-    addMinute(minutes, { atMs, evaluation });
-    if (atMs < SINCE_MS + QUARTER_MS) binned(quarter, { atMs, evaluation });
+    yield {
+      atMs,
+      evaluation: evaluationOf({ replicas, wanted, isYoung: atMs - scaledMs < 2 * MINUTE_MS }),
+    };
+  }
+}
+
+interface Found {
+  readonly replicas: number;
+  readonly wanted: number;
+  readonly isYoung: boolean;
+}
+
+const evaluationOf = ({ replicas, wanted, isYoung }: Found): Evaluation => {
+  const ready = isYoung ? replicas - 1 : replicas;
+  const percent = 51 + 9 * random();
+  return {
+    ...{ uid: UID, ...OF, kind: "hold", failed: false, from: replicas, ready, generation: 3 },
+    bounds: { min: 2, max: 30 },
+    because: { reason: wanted < replicas ? "ScaleDownStabilized" : "DesiredWithinRange" },
+    steps: [{ step: "propose", before: replicas, after: wanted }],
+    metrics: [
+      {
+        ...{ name: "cpu resource utilization (percentage of request)", type: "Resource" },
+        ...{ kind: "measured", value: `${Math.floor(percent)}%`, target: "60%" },
+        ...{ ratio: percent / 60, proposal: wanted, pods: { matched: replicas, counted: ready } },
+      },
+    ],
+    events: [],
+  } as unknown as Evaluation;
+};
+
+const played = (at: number, changing: number) => {
+  const uid = autoscalerUid(`${UID}${String(at).padStart(3, "0")}`);
+  const [bins, quarter] = [new Map<number, Sample>(), new Map<number, Sample>()];
+  const minutes: PodMinutes[] = [];
+  for (const fact of journaled(changing)) {
+    binned(bins, fact);
+    addMinute(minutes, fact);
+    if (fact.atMs < SINCE_MS + QUARTER_MS) binned(quarter, fact);
   }
   const slot = { fromMs: SINCE_MS, endMs: SINCE_MS + SIX_HOURS_MS };
   const page = { partition: PARTITION, page: 0, slot };
-  const items = sixHourItems(page, { ...of, uid }, [...bins.values()], minutes);
+  const items = sixHourItems(page, { ...OF, uid }, [...bins.values()], minutes);
   return { uid, quarter, items };
 };
 

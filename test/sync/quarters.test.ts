@@ -12,7 +12,7 @@ import type { Evaluation, Sample } from "../../lib/rules/model/scale-records.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/rules/model/time-text.ts";
 import { type CatchUpTurn, project } from "../../lib/stack/projections/project.ts";
 import {
-  groupOf,
+  quarterGroupOf,
   QUARTERS,
   quarterItem,
   storedQuarters,
@@ -133,6 +133,14 @@ const binsOf = (uid: AutoscalerUid, sinceMs: number, untilMs: number): readonly 
   for (const minute of minutesOf(sinceMs, untilMs)) binned(bins, factOf(uid, minute));
   return [...bins.values()];
 };
+/** A turn whose items are kept beside. */
+const kept = (turn: CatchUpTurn, items: HistoryItem[]): CatchUpTurn => ({
+  ...turn,
+  insert: (some) => {
+    items.push(...some);
+    return turn.insert(some);
+  },
+});
 const TWO_QUARTERS = SINCE_MS + 2 * QUARTER_MS - 1;
 
 describe("quarters of an hour", () => {
@@ -149,11 +157,7 @@ describe("quarters of an hour", () => {
   it("take one write unit for some 30 autoscalers with a metric", async () => {
     const { turn } = await journaled(9);
     const items: HistoryItem[] = [];
-    const insert: CatchUpTurn["insert"] = (some) => {
-      items.push(...some);
-      return turn.insert(some);
-    };
-    await project({ ...turn, insert }, [QUARTERS]);
+    await project(kept(turn, items), [QUARTERS]);
     expect(items.length).toBe(4);
     for (const { pk, sk, body } of items)
       expect(pk.length + sk.length + body.length).toBeLessThan(1_000);
@@ -176,7 +180,7 @@ describe("quarters of an hour", () => {
   it("that are damaged or missing are read from the journal", async () => {
     const { turn, tables, ref, read } = await journaled(9);
     await project(turn, [QUARTERS]);
-    const { page = 0, group = 0 } = groupOf(ONE, 9) ?? {};
+    const { page = 0, group = 0 } = quarterGroupOf(ONE, 9) ?? {};
     const { pk, sk } = quarterKey(ref, { page, group, fromMs: SINCE_MS + QUARTER_MS });
     await tables.client.send(
       new PutItemCommand({
@@ -195,7 +199,9 @@ describe("quarters of an hour", () => {
   it("are not found after a division of the partition, whose readers ask the journal", async () => {
     const { turn, stored } = await journaled(9);
     await project(turn, [QUARTERS]);
-    const moved = UIDS.filter((uid) => groupOf(uid, 8)?.group !== groupOf(uid, 9)?.group);
+    const moved = UIDS.filter(
+      (uid) => quarterGroupOf(uid, 8)?.group !== quarterGroupOf(uid, 9)?.group,
+    );
     expect(moved.length).toBeGreaterThan(10);
     for (const uid of moved) expect(await stored(uid, 8)).toEqual([]);
   });
@@ -209,7 +215,7 @@ describe("quarters of an hour", () => {
     } as unknown as Tables["client"];
     const untouchable = { ...turn, tables: { ...turn.tables, client } };
     expect(await project(untouchable, [QUARTERS])).toEqual([]);
-    expect(groupOf(ONE, 3)).toBeUndefined();
+    expect(quarterGroupOf(ONE, 3)).toBeUndefined();
   });
 
   it("are the same after turns that died at any of their calls, and of turns that had time for one page only", async () => {
@@ -254,15 +260,10 @@ describe("quarters of an hour", () => {
   it("have gone after a day, and are made again by nobody", async () => {
     const { turn, stored, tables } = await journaled(9);
     const items: HistoryItem[] = [];
-    await project({ ...turn, insert: async (some) => (items.push(...some), turn.insert(some)) }, [
-      QUARTERS,
-    ]);
+    await project(kept(turn, items), [QUARTERS]);
     for (const { ttlSeconds } of items) expect(ttlSeconds * 1_000).toBeLessThan(NOW_MS + DAY_MS);
     const again: HistoryItem[] = [];
-    await project(
-      { ...turn, memory: {}, insert: async (some) => (again.push(...some), turn.insert(some)) },
-      [QUARTERS],
-    );
+    await project(kept({ ...turn, memory: {} }, again), [QUARTERS]);
     expect(again).toEqual([]);
     const later = { ...tables, clock: () => NOW_MS + 2 * DAY_MS };
     expect(await stored(ONE)).not.toEqual([]);
@@ -290,7 +291,7 @@ describe("quarters of an hour", () => {
       known.set(short(uid), uid);
     }
     const { ref, insert, tables } = await journaled(9);
-    const { page = 0, group = 0 } = groupOf(ONE, 9) ?? {};
+    const { page = 0, group = 0 } = quarterGroupOf(ONE, 9) ?? {};
     const [twin = ONE, otherTwin = ONE] = pair;
     const bins = binned(undefined, factOf(ONE, 0));
     const found = new Map([twin, ONE, otherTwin].map((uid) => [uid, bins]));
@@ -300,6 +301,7 @@ describe("quarters of an hour", () => {
     const of = (uid: AutoscalerUid) =>
       storedQuarters(tables, { ref, windowsPages: 9, uid }, stretch);
     expect(await of(ONE)).toEqual([...bins.values()]);
-    for (const uid of pair) if (groupOf(uid, 9)?.group === group) expect(await of(uid)).toEqual([]);
+    for (const uid of pair)
+      if (quarterGroupOf(uid, 9)?.group === group) expect(await of(uid)).toEqual([]);
   });
 });

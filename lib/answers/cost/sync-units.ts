@@ -137,7 +137,7 @@ const journalUnits = ({
 
 /** The write units of a day of a partition for what is made of its journal. */
 export const projectedUnitsADay = (autoscalers: number, changing: number): number => {
-  const { aDay, pagesAnItem, pagesLeast, pagesOfJournal } = UNITS.QUARTERS;
+  const { aDay, pagesAnItem, pagesLeast, pagesOfJournal } = UNITS.QUARTER_ITEMS;
   const pages = Math.ceil(autoscalers / UNITS.WINDOWS_PAGE.autoscalers);
   const rest = pages % pagesOfJournal;
   const items =

@@ -44,9 +44,9 @@ export const JOURNAL_UNITS: readonly {
   { autoscalers: 112, difference: 1, whole: 4, changed: 1.45 },
 ];
 /**
- * Write units of a day of one autoscaler for its samples and its pods, an item of both for every six
- * hours, and two where they do not fit into one; and of an item of quarters of an hour, which some
- * autoscalers share (lib/stack/projections). By the chance that an autoscaler changes what it
+ * Write units of a day of one autoscaler for its samples and its pods: an item of both for every
+ * six hours, and two where they do not fit into one. And of an item of quarters of an hour, which
+ * some autoscalers share (lib/stack/projections). By the chance that an autoscaler changes what it
  * remembers in a sync: `test/cost/projected-units.test.ts`.
  */
 export const PROJECTED_UNITS: {
@@ -63,7 +63,12 @@ export const PROJECTED_UNITS: {
   ],
 };
 /** Quarters of an hour in a day, and the windows pages whose autoscalers share an item of them. */
-export const QUARTERS = { aDay: 96, pagesAnItem: 5, pagesLeast: 5, pagesOfJournal: 10 } as const;
+export const QUARTER_ITEMS = {
+  aDay: 96,
+  pagesAnItem: 5,
+  pagesLeast: 5,
+  pagesOfJournal: 10,
+} as const;
 /** Each environment inserts a page whole once in this time. */
 export const JOURNAL_WHOLE_SECONDS = 3_600;
 /**

@@ -15,7 +15,7 @@ import { readAll } from "../store/table/read-many.ts";
 import type { Tables } from "../store/table/tables.ts";
 import { SIX_HOURS_MS } from "./journal-slots.ts";
 import type { CatchUpTurn, FactPlace, Folded, Projection, Slot } from "./project.ts";
-import { highestOf, ratioOf } from "./sample.ts";
+import { highestRatio, ratioOf } from "./sample.ts";
 import { binned, LIGHTER } from "./samples.ts";
 
 const QUARTER_MS = 15 * MINUTE_MS;
@@ -25,10 +25,10 @@ const WINDOWS_PAGES_AN_ITEM = 5;
 const WINDOWS_PAGES_LEAST = 5;
 
 /**
- * A quarter of an hour of some autoscalers of a journal page in steps of five minutes, for the hours
- * whose samples are not made yet: a reader of one autoscaler takes the items of its group, and not
- * the journal of a hundred. They are a second form of the journal: where an item is missing, the
- * journal has what it says. So there are no marks. The parts of a slot are made from
+ * A quarter of an hour of some autoscalers of a journal page in steps of five minutes, for the
+ * hours whose samples are not made yet: a reader of one autoscaler takes the items of its group,
+ * and not the journal of a hundred. They are a second form of the journal: where an item is
+ * missing, the journal has what it says. So there are no marks. The parts of a slot are made from
  * the last page down, and the newest item of the first page says what is made.
  */
 export const QUARTERS: Projection = {
@@ -70,7 +70,7 @@ interface Group {
 }
 
 /** Absent for an autoscaler of a small journal page. */
-export const groupOf = (uid: AutoscalerUid, windowsPages: number): Group | undefined => {
+export const quarterGroupOf = (uid: AutoscalerUid, windowsPages: number): Group | undefined => {
   const page = journalPageOf(uid, windowsPages);
   const groups = groupsOf(page, windowsPages);
   return groups === 0 ? undefined : { page, group: pageOf(uid, windowsPages) % groups };
@@ -118,7 +118,7 @@ const folded = async (
   const stretch = { page, sinceMs: slot.fromMs, untilMs: slot.endMs - 1 };
   for await (const { atMs, evaluations } of journalOfPage(tables, ref, stretch))
     for (const evaluation of evaluations) {
-      const place = groupOf(evaluation.uid, windowsPages);
+      const place = quarterGroupOf(evaluation.uid, windowsPages);
       // The partition had other pages at that time: readers take the journal.
       if (place?.page !== page) continue;
       const group = byGroup.get(place.group) ?? new Map<AutoscalerUid, Map<number, Sample>>();
@@ -195,7 +195,7 @@ const metricOf = ({ off, ...metric }: StoredMetric): SampleMetric => {
 };
 
 const loadOf = (metrics: readonly SampleMetric[]): number | undefined =>
-  highestOf(metrics.map(({ ratio }) => ratio));
+  highestRatio(metrics.map(({ ratio }) => ratio));
 
 const storedSample = ({ metrics, load, ...sample }: Sample, rows?: number): StoredSample =>
   present({ rows, ...sample, load: load === loadOf(metrics) ? undefined : load });
@@ -295,7 +295,7 @@ export const storedQuarters = async (
   },
   stretch: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<readonly Sample[]> => {
-  const group = groupOf(uid, windowsPages);
+  const group = quarterGroupOf(uid, windowsPages);
   const begun = { ...stretch, sinceMs: QUARTERS.slots.beginOf(stretch.sinceMs) };
   if (!group || isEmptyStretch(begun)) return [];
   const samples: Sample[] = [];

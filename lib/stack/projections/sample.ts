@@ -23,7 +23,7 @@ const sampleWith = (
 ): Sample => {
   const { from, because, metrics, bounds, ready, generation, status } = evaluation;
   const shown = metrics.map((metric, at) => shownAs(metric, status?.currentMetrics?.[at]));
-  const load = highestOf(shown.map(({ ratio }) => ratio));
+  const load = highestRatio(shown.map(({ ratio }) => ratio));
   const held = laneOf(evaluation);
   return {
     atMs,
@@ -47,9 +47,9 @@ export const pointOf = ({
 }: Pick<Evaluation, "from" | "metrics">): {
   readonly current: number | undefined;
   readonly load: number | undefined;
-} => ({ current: from, load: highestOf(metrics.map(roundedRatio)) });
+} => ({ current: from, load: highestRatio(metrics.map(roundedRatio)) });
 
-export const highestOf = (ratios: readonly (number | undefined)[]): number | undefined => {
+export const highestRatio = (ratios: readonly (number | undefined)[]): number | undefined => {
   const known = ratios.filter((ratio) => ratio !== undefined);
   return known.length > 0 ? Math.max(...known) : undefined;
 };

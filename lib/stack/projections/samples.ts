@@ -42,8 +42,8 @@ interface SixHours {
 }
 
 /**
- * Six hours of an autoscaler in steps of five minutes, and its pods by minute, which stay as long as
- * the scale events. They share an item; where both do not fit, the pods have one of their own.
+ * Six hours of an autoscaler in steps of five minutes, and its pods by minute, which stay as long
+ * as the scale events. They share an item; where both do not fit, the pods have one of their own.
  */
 export const SAMPLES = ofJournal<SixHours>({
   name: "samples",

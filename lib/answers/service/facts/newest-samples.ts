@@ -1,6 +1,6 @@
 import type { AutoscalerUid } from "../../../rules/model/ids.ts";
 import type { Sample } from "../../../rules/model/scale-records.ts";
-import { QUARTERS, groupOf, storedQuarters } from "../../../stack/projections/quarters.ts";
+import { QUARTERS, quarterGroupOf, storedQuarters } from "../../../stack/projections/quarters.ts";
 import { sampleOf } from "../../../stack/projections/sample.ts";
 import { BIN_MS } from "../../../stack/projections/samples.ts";
 import type { Stretch } from "../../../stack/store/history/events.ts";
@@ -32,7 +32,7 @@ export const newestSamples = async (
   facts: (gap: Stretch) => Promise<readonly Sample[]>,
 ): Promise<readonly Sample[]> => {
   const { ref, windowsPages = 0, syncedMs = 0 } = stream;
-  if (!groupOf(uid, windowsPages)) return facts(gap);
+  if (!quarterGroupOf(uid, windowsPages)) return facts(gap);
   const { slots, settledMs } = QUARTERS;
   // Everything before it is made, if a sync had time for it.
   const madeMs = Math.max(gap.sinceMs, slots.beginOf(syncedMs - settledMs));
