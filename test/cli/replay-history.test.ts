@@ -221,6 +221,8 @@ describe("tidemark tune NAME", () => {
 
   it.each([
     ["web -f web.yaml", "Cannot use -f without --trace"],
+    ["-A --days 0.5+0.5", 'Cannot read --days "0.5+0.5": give a number of days such as 7, or two'],
+    ["-A --days 7", 'Cannot use --days "7" here: give two numbers'],
     ["web --top 0", 'Cannot read --top "0": give a whole number from 1 to 200'],
     ["", "Cannot tune: give the name of an autoscaler, -A, or a recorded load with --trace"],
     ["web --days 7+7", 'Cannot use --days "7+7": '],

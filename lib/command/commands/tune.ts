@@ -8,6 +8,7 @@ import { lengthMs } from "../options/time-options.ts";
 import { readCandidates } from "../replay/candidates.ts";
 import { type PriceOptions, pricePerHour } from "../replay/price.ts";
 import { barText, type ReplayThreads, startReplayThreads } from "../replay/replay-threads.ts";
+import { readTunedDays } from "../replay/days.ts";
 import { readTraceInput, type TraceOptions } from "../replay/trace-input.ts";
 import type { FileOptions } from "../select/read-sources.ts";
 import { manifestText, printedTune, type TuneOutput } from "../tune/printed-tune.ts";
@@ -121,11 +122,10 @@ const byObjective = (report: TuneReport, objective: Objective): TuneReport => {
 };
 
 /** Reads the options of a search. Throws a usage error with the option. */
-export const askedTune = ({ keep, seed, ...priced }: TuneOptions): AskedTune => ({
-  kept: keptBy(keep),
-  seed: seedOf(seed),
-  price: pricePerHour(priced),
-});
+export const askedTune = ({ keep, seed, days, ...priced }: TuneOptions): AskedTune => {
+  if (days !== undefined) readTunedDays(days);
+  return { kept: keptBy(keep), seed: seedOf(seed), price: pricePerHour(priced) };
+};
 
 const keptBy = (keep: string | undefined): AskedTune["kept"] => {
   const words = keep === undefined ? [] : keep.split(",").map((word) => word.trim());

@@ -22,6 +22,15 @@ export const readDays = (text: string): AskedDays => {
   return { tunedMs: Number(tuned) * DAY_MS, reportedMs: Number(reported) * DAY_MS };
 };
 
+/** Reads `7+7`: a search needs days to tune on. Throws a usage error. */
+export const readTunedDays = (text: string): AskedDays => {
+  const days = readDays(text);
+  if (days.tunedMs > 0) return days;
+  throw usage(
+    `Cannot use --days "${text}" here: give two numbers, the days to tune on and the days to report on, such as 7+7`,
+  );
+};
+
 /** The warm-up of a load, and the hour in which a run began, may be missing of the last day. */
 const MISSING_MS = DAY_MS / 8;
 

@@ -7,7 +7,7 @@ import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { ageText } from "../../stack/report/duration-text.ts";
 import { type CandidatePolicy, targetText } from "../replay/candidates.ts";
-import { partedByDays, readDays } from "../replay/days.ts";
+import { partedByDays } from "../replay/days.ts";
 import type { ReplayedHistory } from "../replay/replayed-history.ts";
 import { tracedJobs } from "../replay/traced-jobs.ts";
 import { type TraceInput, traceWords } from "../replay/trace-input.ts";
@@ -122,9 +122,5 @@ const splitBy = (
     const partMs = lengthMs >= 2 * DAY_MS ? dayMs : minuteMs;
     return { tuned: { fromMs, untilMs: partMs }, reported: { fromMs: partMs, untilMs } };
   }
-  if (readDays(days).tunedMs === 0)
-    throw usage(
-      `Cannot use --days "${days}" here: give two numbers, the days to tune on and the days to report on, such as 7+7`,
-    );
   return partedByDays({ fromMs, untilMs }, days);
 };
