@@ -23,6 +23,7 @@ export const scheduleHandler = ({
   owners,
   people,
   elsewhere,
+  witness,
 }: ScheduleDependencies): ScheduleHandler => {
   /**
    * The minute is planned by now: a failure here must not look like one of the planning, and has an
@@ -40,7 +41,7 @@ export const scheduleHandler = ({
   };
   return middy<TickEvent, void>({ timeoutEarlyInMillis: 0 }).handler(async (event) => {
     const { items, ...report } = await planSyncs(
-      { tables, queue, ...present({ elsewhere }) },
+      { tables, queue, ...present({ elsewhere, witness: witness?.() }) },
       { scheduledMs: Date.parse(tickSchema.parse(event).scheduledTime) },
     );
     reporter.planned(report);

@@ -19,7 +19,10 @@ export interface ApiDependencies {
   readonly calledBy?: CalledBy;
   readonly deadLetters?: NonNullable<QueryContext["deadLetters"]>;
   /** What edits do outside the tables. */
-  readonly edges?: Pick<ServiceContext, "checkConnection" | "checkSource" | "planNow" | "wake">;
+  readonly edges?: Pick<
+    ServiceContext,
+    "checkConnection" | "checkSource" | "planNow" | "wake" | "witness"
+  >;
 }
 
 /**

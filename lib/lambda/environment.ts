@@ -7,6 +7,9 @@ const ANSWERING = [
   "TIDEMARK_CALLED_BY",
 ] as const;
 
+/** Variables of the two functions that renew and claim the leases of the fleet. */
+const LEASES = ["TIDEMARK_WITNESS_TABLE", "TIDEMARK_TAKE_OVER_MINUTES"] as const;
+
 /**
  * Environment variables of each function. The template sets exactly these, and a test compares
  * them.
@@ -27,6 +30,10 @@ const ANSWERING = [
  * - `TIDEMARK_EVENT_BUS`: the name of the bus that events are put on, or `none`.
  * - `TIDEMARK_EVENTS_DEAD_LETTERS_URL`: the queue that keeps what cannot be put on it, or `none`.
  * - `TIDEMARK_AUDIT_BUCKET`: the bucket that audits are put into, or `none`.
+ * - `TIDEMARK_WITNESS_TABLE`: the ARN of the table of a third region that has a lease of the fleet, or
+ *   `none`.
+ * - `TIDEMARK_TAKE_OVER_MINUTES`: so long after the end of both leases a standby takes the fleet; 0:
+ *   it does not.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/stack/report/sync-report.ts).
  */
 export const ENVIRONMENT = {
@@ -36,6 +43,7 @@ export const ENVIRONMENT = {
     "TIDEMARK_ALARM_OWNERS",
     "TIDEMARK_OWNER_TOPICS",
     "TIDEMARK_ALARM_TOPIC",
+    ...LEASES,
   ],
   sync: [
     "TIDEMARK_STATE_TABLE",
@@ -44,7 +52,7 @@ export const ENVIRONMENT = {
     "TIDEMARK_EXTERNAL_ID",
   ],
   api: [...ANSWERING, "TIDEMARK_CONNECT_URL", "TIDEMARK_SYNC_QUEUE_URL"],
-  connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION"],
+  connect: [...ANSWERING, "TIDEMARK_SYNC_QUEUE_URL", "TIDEMARK_SYNC_FUNCTION", ...LEASES],
   view: ANSWERING,
   wake: ["TIDEMARK_STATE_TABLE", "TIDEMARK_SYNC_QUEUE_URL"],
   events: [

@@ -4,6 +4,7 @@ import type { ClusterRecord } from "../../rules/model/records.ts";
 import type { CheckedSource } from "../../stack/source-client/check-source.ts";
 import type { InsertHistory } from "../../stack/store/history/item.ts";
 import type { getAutoscalers } from "../../stack/store/records/autoscalers.ts";
+import type { Witness } from "../../stack/store/records/fleet-leases.ts";
 import type { getCluster, readFleet } from "../../stack/store/records/clusters.ts";
 import type { Waker } from "../../stack/plan/wake.ts";
 import type { Tables } from "../../stack/store/table/tables.ts";
@@ -66,6 +67,8 @@ export interface ServiceContext extends QueryContext {
   readonly planNow?: (cluster: ClusterRecord) => Promise<void>;
   /** Sends the extra syncs of wakes. When it is absent, nothing here syncs. */
   readonly wake?: Waker;
+  /** Where the stack keeps leases of the fleet in a third region; each call has a time of its own. */
+  readonly witness?: () => Witness | undefined;
   /** True in the embedded run: a source may be on this machine. */
   readonly ownAddresses?: boolean;
   /** Makes the uid of a new autoscaler. */

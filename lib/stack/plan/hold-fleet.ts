@@ -1,6 +1,8 @@
 import type { FleetRecord } from "../../rules/model/records.ts";
 import { MINUTE_MS } from "../../rules/model/time-text.ts";
+import { present } from "../../rules/model/json.ts";
 import { getFleet } from "../store/records/clusters.ts";
+import { replicaPlace, type Witness, witnessPlace } from "../store/records/fleet-leases.ts";
 import {
   MESSAGE_LIVES_MS,
   fleetPlaceOf,
@@ -10,6 +12,16 @@ import {
 } from "../store/records/fleet-place.ts";
 import { type PlanRecord, readPlan, storePlan } from "../store/records/plan-records.ts";
 import type { FoundTables, Tables } from "../store/table/tables.ts";
+import {
+  type Asker,
+  claimingRegion,
+  type Covered,
+  laterRegion,
+  lookAtLeases,
+  type Looked,
+  renewLeases,
+  withdrawLeases,
+} from "./fleet-leases.ts";
 import { DEFAULT_TIMING, deadlineOf, type SyncMessage } from "./message.ts";
 
 /*
@@ -25,8 +37,10 @@ import { DEFAULT_TIMING, deadlineOf, type SyncMessage } from "./message.ts";
 
 /** Where no region answered, or a pause has only just ended, nothing is planned. */
 export type Holding =
-  | { readonly kind: "holds"; readonly heldUntilMs: number }
+  | { readonly kind: "holds"; readonly held: Pick<PlanRecord, "heldUntilMs" | "leasedTerm"> }
   | { readonly kind: "resuming" }
+  /** The stack keeps leases, and could renew none of them. */
+  | { readonly kind: "unleased"; readonly why: string }
   | { readonly kind: "unanswered"; readonly region: string; readonly why: string }
   | { readonly kind: "taken"; readonly region: string };
 
@@ -39,6 +53,10 @@ export const isUsable = (plan: PlanRecord, nowMs: number): boolean => nowMs < us
 
 /** From then on nothing that the holder has sent can act, on any clock. */
 export const freeFrom = (plan: PlanRecord): number => deadlineOf(usableUntil(plan), DEFAULT_TIMING);
+
+/** The same for what was planned by a lease of the fleet that ended then. */
+export const endedFrom = (untilMs: number): number =>
+  deadlineOf(untilMs + MESSAGE_LIVES_MS, DEFAULT_TIMING);
 
 /** From then on no sync acts that began before the fleet was given up. */
 export const leftFrom = (leftMs: number): number => deadlineOf(leftMs, DEFAULT_TIMING);
@@ -68,6 +86,8 @@ export interface HoldPorts {
   readonly tables: Tables;
   /** The state table of another region; absent where the process cannot reach any. */
   readonly elsewhere?: (region: string) => Tables;
+  /** Present where the stack keeps leases of the fleet in a third region (fleet-leases.ts). */
+  readonly witness?: Witness;
 }
 
 interface Known {
@@ -89,15 +109,86 @@ export const holdFleet = async (
   const isNew = minutes.size === 0 && heldUntilMs === undefined;
   const movedMs = fleet.moved?.atMs ?? Number.NEGATIVE_INFINITY;
   const inTime = isNew || nowMs < usableUntil(plan) || nowMs < movedMs + RECENT_MOVE_MS;
-  if (!inTime || resuming) {
+  const leases = await leasesOf(ports, { fleet, found, plan });
+  const later = leases && laterRegion(leases.looked, leases.self);
+  if (later !== undefined) return { kind: "taken", region: later };
+  const isClaimed =
+    leases !== undefined && claimingRegion(leases.looked, leases.self) !== undefined;
+  if (!inTime || resuming || isClaimed) {
     const others = await askOthers(ports, fleet, found);
     if (others) return others;
   }
-  const next = { minutes, heldUntilMs: Math.max(untilMs, heldUntilMs ?? 0) };
+  const kept = await keepLeases(ports, leases, { plan, term: termOf(fleet), untilMs });
+  if (kept.kind === "uncovered") return { kind: "unleased", why: kept.why };
+  const { leasedTerm } = kept;
+  const held = {
+    heldUntilMs: Math.max(untilMs, heldUntilMs ?? 0),
+    ...present({ leasedTerm }),
+  };
+  const next = { minutes, ...held };
   // Scheduler may make a call twice. The second look is a minute after the first.
   if (resuming && inTime && next.heldUntilMs === heldUntilMs) return { kind: "resuming" };
   await storePlan(ports.tables, inTime ? next : { ...next, resuming: true });
-  return inTime ? { kind: "holds", heldUntilMs: next.heldUntilMs } : { kind: "resuming" };
+  return inTime ? { kind: "holds", held } : { kind: "resuming" };
+};
+
+interface Leases {
+  readonly witness: Witness;
+  readonly self: Asker;
+  readonly looked: readonly Looked[];
+}
+
+/** What the leases of the fleet are now; undefined where the stack is to keep none. */
+const leasesOf = async (
+  { tables, elsewhere, witness }: HoldPorts,
+  { fleet, found }: Known,
+): Promise<Leases | undefined> => {
+  const { region, replicas = [] } = found;
+  if (!witness || !elsewhere || region === undefined) return undefined;
+  const looked = await lookAtLeases([
+    ...replicas.map((other) => replicaPlace(other, elsewhere(other))),
+    witnessPlace(witness, tables.stateTable),
+  ]);
+  return { witness, self: { region, term: termOf(fleet) }, looked };
+};
+
+type Kept =
+  | Exclude<Covered, { kind: "covered" }>
+  | { readonly kind: "covered"; readonly leasedTerm?: number };
+
+/**
+ * Renews the leases, or withdraws them. On doubt, plan nothing: where a lease may have been written
+ * in this term, one must be renewed until the end of the minute. Where no place has answered since
+ * the fleet came here, no standby can claim a lease of this term, and the stack goes on without.
+ */
+const keepLeases = async (
+  { tables }: HoldPorts,
+  leases: Leases | undefined,
+  {
+    plan,
+    term,
+    untilMs,
+  }: { readonly plan: PlanRecord; readonly term: number; readonly untilMs: number },
+): Promise<Kept> => {
+  const isLeased = plan.leasedTerm === term;
+  if (!leases)
+    return isLeased
+      ? {
+          kind: "uncovered",
+          why: "the parameter witnessTable is missing, and leases were not withdrawn",
+        }
+      : { kind: "covered" };
+  const { looked, self, witness } = leases;
+  if (witness.afterMs === 0) {
+    const withdrawn = await withdrawLeases(looked, self);
+    return isLeased && withdrawn.kind === "uncovered" ? withdrawn : { kind: "covered" };
+  }
+  if (!isLeased) {
+    if (looked.every(({ why }) => why !== undefined)) return { kind: "covered" };
+    await storePlan(tables, { ...plan, leasedTerm: term });
+  }
+  const renewed = await renewLeases(looked, self, untilMs);
+  return renewed.kind === "uncovered" ? renewed : { kind: "covered", leasedTerm: term };
 };
 
 /** Just after a move the marks are from the region before. */

@@ -68,7 +68,7 @@ export const planSyncs = async (ports: SchedulePorts, tick: Tick): Promise<Plann
     (minuteMs) => minuteMs > ownMs && minuteMs <= ownMs + LATER_MARKS_MS,
   );
   const planned = [...whole, ...later];
-  if (planned.length > 0) await markPlanned(tables, planned, standing.heldUntilMs);
+  if (planned.length > 0) await markPlanned(tables, planned, standing.held);
   return {
     fromMs: ownMs,
     untilMs: ownMs + MINUTE_MS,
@@ -107,7 +107,11 @@ const dueSyncs = async (
 
 /** Whether this stack may plan, and what its messages carry. */
 type Standing =
-  | { readonly idle?: undefined; readonly stampAt: StampOf; readonly heldUntilMs?: number }
+  | {
+      readonly idle?: undefined;
+      readonly stampAt: StampOf;
+      readonly held?: Pick<PlanRecord, "heldUntilMs" | "leasedTerm">;
+    }
   | { readonly idle: PlanIdle };
 
 const standingOf = async (
@@ -128,9 +132,7 @@ const standingOf = async (
   if (!found || place.replicas.length === 0) return { stampAt };
   const times = { nowMs, untilMs: ownMs + MINUTE_MS };
   const holding = await holdFleet(ports, { fleet, found, plan }, times);
-  return holding.kind === "holds"
-    ? { stampAt, heldUntilMs: holding.heldUntilMs }
-    : { idle: holding };
+  return holding.kind === "holds" ? { stampAt, held: holding.held } : { idle: holding };
 };
 
 const notPlanned = (ownMs: number, idle: PlanIdle): Planned => ({

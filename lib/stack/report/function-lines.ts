@@ -27,6 +27,7 @@ export type PlanIdle =
   | { readonly kind: "standby"; readonly region?: string; readonly silentMs: number }
   | { readonly kind: "leaving"; readonly to: string; readonly silentMs: number }
   | { readonly kind: "resuming" }
+  | { readonly kind: "unleased"; readonly why: string }
   | { readonly kind: "unanswered"; readonly region: string; readonly why: string }
   | { readonly kind: "taken"; readonly region: string };
 
@@ -61,6 +62,13 @@ const idleLine = (idle: PlanIdle): LogLine => {
           "Planned nothing: no minute was planned for some time; the next call goes on where no other region has taken the fleet by then",
         fields: { ...idle },
       };
+    case "unleased":
+      return {
+        level: "error",
+        message:
+          "Planned nothing: no lease of the fleet could be renewed, so that the standby may take the fleet; this goes on where one of them answers (docs/standby.md)",
+        fields: { ...idle },
+      };
     case "unanswered":
       return {
         level: "error",
@@ -78,6 +86,65 @@ const idleLine = (idle: PlanIdle): LogLine => {
 
 const quoted = (region: string | undefined): string =>
   region === undefined ? "another region" : `region "${region}"`;
+
+/** What a claim of the leases came to. */
+export type Claimed =
+  | { readonly kind: "claimed" }
+  /** The lease is held until then by the stack of that region. */
+  | {
+      readonly kind: "held";
+      readonly where: string;
+      readonly region: string;
+      readonly untilMs: number;
+    }
+  | { readonly kind: "unanswered"; readonly where: string; readonly why: string }
+  /** There is no lease of this term: the holder keeps none. */
+  | { readonly kind: "unkept"; readonly where: string };
+
+/** What a look at the leases of the fleet came to, in the stack that may take it by itself. */
+export type TakeReport =
+  /** It has the fleet, or it does not know which region has it. */
+  | { readonly kind: "here" }
+  | Exclude<Claimed, { kind: "claimed" }>
+  | {
+      readonly kind: "taken";
+      readonly from: string;
+      readonly partitions: number;
+      readonly autoscalers: number;
+    };
+
+/** The log line of such a look. */
+export const takeLine = (report: TakeReport): LogLine => {
+  const fields = { ...report };
+  switch (report.kind) {
+    case "here":
+      return { level: "debug", message: "Took nothing: the fleet is here", fields };
+    case "held":
+      return {
+        level: "debug",
+        message: `Took nothing: the lease in ${quoted(report.where)} is held by the stack in ${quoted(report.region)}, or ended too short a time ago`,
+        fields,
+      };
+    case "unkept":
+      return {
+        level: "warn",
+        message: `Took nothing: there is no lease of the fleet in ${quoted(report.where)}; the stack that has the fleet keeps one with the same parameters (docs/standby.md)`,
+        fields,
+      };
+    case "unanswered":
+      return {
+        level: "warn",
+        message: `Took nothing: the lease in ${quoted(report.where)} is not known, and nothing is taken without it`,
+        fields,
+      };
+    case "taken":
+      return {
+        level: "warn",
+        message: `Took the fleet from ${quoted(report.from)}, where no stack has held it: ${report.autoscalers} autoscalers of ${report.partitions} partitions go on as if each had just been scaled as far as its rules allow`,
+        fields,
+      };
+  }
+};
 
 /** The log line of one planning call. */
 export const planLine = (report: PlanReport): LogLine =>

@@ -9,6 +9,8 @@ import { readHead } from "../../../stack/store/head/head.ts";
 import { getFleet, putFleet } from "../../../stack/store/records/clusters.ts";
 import { type FleetPlace, fleetPlaceOf, termOf } from "../../../stack/store/records/fleet-place.ts";
 import { readPlan } from "../../../stack/store/records/plan-records.ts";
+import type { TakeReport } from "../../../stack/report/function-lines.ts";
+import { comparedClock } from "../../../stack/store/table/repeat.ts";
 import type { FoundTables, Tables } from "../../../stack/store/table/tables.ts";
 import type { FleetMoved } from "../../views/cluster.ts";
 import type { ServiceContext } from "../context.ts";
@@ -16,6 +18,7 @@ import { recordChange } from "../partitions/record-change.ts";
 import { forgetPast } from "../partitions/reset-time.ts";
 import { conflict, invalid } from "../refusals.ts";
 import { rfc3339 } from "../times.ts";
+import { claimByHand, claimByItself } from "./claim-fleet.ts";
 import { adoptCluster, editedMeanwhile, idPart, readableClusters } from "./fleet.ts";
 
 /*
@@ -42,7 +45,11 @@ export const move = async (context: ServiceContext, to: string): Promise<FleetMo
   const { version, ...fleet } = await getFleet(context.tables);
   const place = fleetPlaceOf(fleet, found);
   const known = { found, fleet, version, place };
-  if (to === found.region) return take(context, known);
+  if (to === found.region) {
+    if (place.kind === "here" && isUsable(await readPlan(context.tables), context.clock()))
+      return repair(context, known);
+    return take(context, known, () => claimByHand(context, known));
+  }
   if (!found.replicas.includes(to))
     throw invalid(
       `Cannot ${MOVE} to "${foreignText(to)}": the tables are in "${found.region}", and have replicas in ${found.replicas.map((name) => `"${name}"`).join(", ")}`,
@@ -64,6 +71,29 @@ interface Known {
   readonly version: number;
   readonly place: FleetPlace;
 }
+
+/**
+ * For the scheduler of a standby: takes the fleet where no stack has held it for as long as the
+ * parameter of the stack says. Called each minute, so that a call that dies is completed by the
+ * next one. Throws what `move` throws.
+ */
+export const moveByItself = async (asked: ServiceContext): Promise<TakeReport> => {
+  const context = { ...asked, clock: await comparedClock(asked.tables, MOVE, asked.clock) };
+  const found = await context.tables.ids?.();
+  if (found?.region === undefined || !found.replicas) return { kind: "here" };
+  const { version, ...fleet } = await getFleet(context.tables);
+  const place = fleetPlaceOf(fleet, found);
+  if (place.kind !== "standby" || place.region === undefined) return { kind: "here" };
+  const known = { found: withReplicas(found), fleet, version, place };
+  const claimed = await claimByItself(context, known);
+  if (claimed.kind !== "claimed") return claimed;
+  const claimAgain = async (): Promise<void> => {
+    if ((await claimByItself(context, known)).kind !== "claimed")
+      throw conflict(`Cannot ${MOVE} to "${found.region}": a lease was taken back`);
+  };
+  const { partitions, autoscalers } = await take(context, known, claimAgain);
+  return { kind: "taken", from: place.region, partitions, autoscalers };
+};
 
 const NOTHING = { partitions: 0, autoscalers: 0 } as const;
 
@@ -96,11 +126,18 @@ const store = async (
     throw editedMeanwhile(MOVE, "the fleet");
 };
 
-const take = async (context: ServiceContext, known: Known): Promise<FleetMoved> => {
+/**
+ * Takes the fleet for these tables. `claim` claims the leases of the fleet, where the stack keeps
+ * some, before anything is written, and once more before the last write.
+ */
+const take = async (
+  context: ServiceContext,
+  known: Known,
+  claim: () => Promise<unknown>,
+): Promise<FleetMoved> => {
   const { found, fleet, place } = known;
-  if (place.kind === "here" && isUsable(await readPlan(context.tables), context.clock()))
-    return repair(context, known);
   await mustBeFree(context, known);
+  await claim();
   const term = nextTerm(termOf(fleet), found);
   const { leaving: _left, ...kept } = fleet;
   const from = place.kind === "standby" ? place.region : undefined;
@@ -119,6 +156,7 @@ const take = async (context: ServiceContext, known: Known): Promise<FleetMoved> 
     });
   // The holder may have begun to plan again since.
   await mustBeFree(context, known);
+  await claim();
   await store(context, known, after);
   const partitions = clusters.reduce((sum, cluster) => sum + cluster.partitions.length, 0);
   return { kind: "taken", region: found.region, ...present({ from }), partitions, autoscalers };

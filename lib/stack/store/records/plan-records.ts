@@ -20,15 +20,22 @@ export interface PlanRecord {
   readonly heldUntilMs?: number;
   /** True while it takes the fleet up again after a pause. */
   readonly resuming?: true;
+  /**
+   * The term of the fleet whose leases this stack may have written. In this term it plans only by a
+   * renewed lease.
+   */
+  readonly leasedTerm?: number;
 }
 
 export const readPlan = async (tables: Tables): Promise<PlanRecord> => {
   const item = await readRecord(tables, "read the planned minutes", planKey);
   const held = item?.["heldUntilMs"]?.N;
+  const leased = item?.["leasedTerm"]?.N;
   return {
     minutes: new Set((item?.["minutes"]?.NS ?? []).map(Number)),
     ...(held !== undefined && { heldUntilMs: Number(held) }),
     ...(item?.["resuming"]?.BOOL === true && { resuming: true as const }),
+    ...(leased !== undefined && { leasedTerm: Number(leased) }),
   };
 };
 
@@ -52,17 +59,13 @@ export const readPlanMarks = async (tables: Tables): Promise<ReadonlySet<number>
 export const markPlanned = (
   tables: Tables,
   minutes: readonly number[],
-  heldUntilMs?: number,
-): Promise<void> =>
-  storePlan(tables, {
-    minutes: new Set(minutes),
-    ...(heldUntilMs !== undefined && { heldUntilMs }),
-  });
+  held: Pick<PlanRecord, "heldUntilMs" | "leasedTerm"> = {},
+): Promise<void> => storePlan(tables, { minutes: new Set(minutes), ...held });
 
 /** Stores what the planner remembers, in place of what was stored. */
 export const storePlan = async (
   tables: Tables,
-  { minutes, heldUntilMs, resuming }: PlanRecord,
+  { minutes, heldUntilMs, resuming, leasedTerm }: PlanRecord,
 ): Promise<void> => {
   const params = {
     TableName: tables.stateTable,
@@ -71,6 +74,7 @@ export const storePlan = async (
       ...(minutes.size > 0 && { minutes: { NS: [...minutes].map(String) } }),
       ...(heldUntilMs !== undefined && { heldUntilMs: { N: String(heldUntilMs) } }),
       ...(resuming && { resuming: { BOOL: true } }),
+      ...(leasedTerm !== undefined && { leasedTerm: { N: String(leasedTerm) } }),
     },
   };
   await repeatWrite(tables, "mark the planned minutes", () =>

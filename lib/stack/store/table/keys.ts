@@ -45,6 +45,16 @@ export const editsKey: Key = { pk: FLEET_PK, sk: "edits" };
 /** The minutes that calls of the scheduler have planned. */
 export const planKey: Key = { pk: "plan", sk: "minutes" };
 
+/**
+ * A lease of the fleet (fleet-leases.ts): by the region that it is in, and in the table of the
+ * witness by the name of the state table.
+ */
+export const FLEET_LEASE_PK_PREFIX = "lease#";
+export const fleetLeaseKey = (name: string): Key => ({
+  pk: `${FLEET_LEASE_PK_PREFIX}${name}`,
+  sk: "fleet",
+});
+
 /** The problems that were reported to people. */
 export const reportedProblemsKey: Key = { pk: "plan", sk: "problems" };
 
