@@ -121,6 +121,20 @@ const absent = (parameter: string): Json => ({ "Fn::Equals": [{ Ref: parameter }
 const TABLES = ["ExistingStateTable", "ExistingHistoryTable"] as const;
 /** What `tidemark stack deploy` refuses, for tools that know nothing of it. */
 const RULES = {
+  WitnessOfTakeOver: {
+    Assertions: [
+      {
+        Assert: {
+          "Fn::Or": [
+            { "Fn::Equals": [{ Ref: "TakeOverAfterMinutes" }, "0"] },
+            named("WitnessTable"),
+          ],
+        },
+        AssertDescription:
+          "With TakeOverAfterMinutes, name WitnessTable, the table of a third region: without it a standby cannot distinguish a region that is down from a network that is down",
+      },
+    ],
+  },
   BothTables: {
     Assertions: [
       {

@@ -199,7 +199,7 @@ export const readParams = (
     ...wrongText(region, REGION, "region: write the AWS region, such as eu-central-1"),
     ...(values === undefined
       ? ["parameters: write a map of names and values"]
-      : problemsOf(values, settings)),
+      : [...problemsOf(values, settings), ...witnessProblems(values, String(region))]),
   ];
   if (problems.length > 0) throw refused(file, problems);
   const rewritten = document.toString();
@@ -277,6 +277,17 @@ const problemsOf = (
     : together((name) => values[name] ?? known.get(name)?.fallback ?? "");
 };
 
+/** arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME */
+const witnessProblems = (
+  { witnessTable = "" }: Readonly<Record<string, string>>,
+  region: string,
+): readonly string[] =>
+  witnessTable.split(":")[3] === region
+    ? [
+        `parameters.witnessTable is in ${region}, the region of the stack: it must be in a third region, in which neither stack is`,
+      ]
+    : [];
+
 const PAIRS = [
   [
     "stateTable",
@@ -307,12 +318,16 @@ const together = (value: (name: string) => string): readonly string[] => {
     value("eventBus") !== "" && value("historyTable") !== "" && value("historyStream") === "";
   const stream =
     "parameters.historyStream is missing beside eventBus and historyTable: the stack makes a stream of its own table only; give the ARN of one with new images";
+  const isWithoutWitness = value("takeOverAfterMinutes") !== "0" && value("witnessTable") === "";
+  const witness =
+    "parameters.witnessTable is missing beside takeOverAfterMinutes: without a table in a third region a standby cannot distinguish a region that is down from a network that is down";
   const [reserved, most] = [value("reservedConcurrency"), value("maximumConcurrency")];
   const short = `parameters.reservedConcurrency is ${reserved}: below maximumConcurrency, which is ${most}, Lambda refuses syncs; take a tenth more than ${most}`;
   return [
     ...halves,
     ...(halves.length === 0 && owners !== topics ? [unequal] : []),
     ...(isWithoutStream ? [stream] : []),
+    ...(isWithoutWitness ? [witness] : []),
     ...(reserved !== "" && Number(reserved) < Number(most) ? [short] : []),
   ];
 };

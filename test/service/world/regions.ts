@@ -1,14 +1,17 @@
 import { type AttributeValue, DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { moveByItself } from "../../../lib/answers/service/clusters/move-fleet.ts";
 import { openService } from "../../../lib/answers/service/open.ts";
 import { rememberTables } from "../../../lib/answers/service/clusters/fleet.ts";
 import type { ServiceContext } from "../../../lib/answers/service/context.ts";
+import { present } from "../../../lib/rules/model/json.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../lib/rules/model/time-text.ts";
 import { messageOf, type SyncMessage } from "../../../lib/stack/plan/message.ts";
 import { type Waker, wakerOf } from "../../../lib/stack/plan/wake.ts";
 import { planSyncs } from "../../../lib/stack/plan/schedule.ts";
-import type { PlanReport } from "../../../lib/stack/report/function-lines.ts";
+import type { PlanReport, TakeReport } from "../../../lib/stack/report/function-lines.ts";
 import type { SyncReport } from "../../../lib/stack/report/sync-report.ts";
 import { insertByStatement } from "../../../lib/stack/store/history/item.ts";
+import type { Witness } from "../../../lib/stack/store/records/fleet-leases.ts";
 import type { Tables } from "../../../lib/stack/store/table/tables.ts";
 import { warmCache } from "../../../lib/stack/sync/load/warm-cache.ts";
 import { sync } from "../../../lib/stack/sync/sync.ts";
@@ -40,6 +43,8 @@ export interface Region {
   readonly service: () => ReturnType<typeof openService>;
   /** A call of its scheduler; undefined where it is down. */
   readonly plan: () => Promise<PlanReport | undefined>;
+  /** A call of the schedule that looks at the leases; undefined where there is none. */
+  readonly look: () => Promise<TakeReport | undefined>;
   readonly waker: () => Waker;
   /** Syncs every message that is due. */
   readonly work: () => Promise<readonly SyncReport[]>;
@@ -50,9 +55,11 @@ export interface Region {
 /**
  * Two stacks on the replicas of one pair of tables, and one cluster that both reach. As in a global
  * table a write is conditional in its own region only, comes to the other one later, and of two
- * writes of one item the later one stays.
+ * writes of one item the later one stays. With `afterMs` both keep leases, the witness of which is in
+ * a third region, and take the fleet by themselves so long after their end.
  */
-export const newRegions = async (rateWindowMs: number) => {
+export const newRegions = async (rateWindowMs: number, afterMs?: number) => {
+  const setting = { afterMs };
   const log: Written[] = [];
   /** The number of the write that a region has of an item. */
   const newest = new Map<string, number>();
@@ -84,6 +91,21 @@ export const newRegions = async (rateWindowMs: number) => {
   const { world } = damaged;
   const delivered: Record<Name, number> = { "eu-1": 0, "eu-2": 0 };
   let isCut = false;
+  const witnessEngine = memoryTables();
+  const witnessClient: TableClient = {
+    send: (async (command: unknown) => witnessEngine.execute(command)) as never,
+  };
+  /** From one region to another, nothing arrives: "eu-1 to witness". */
+  const links = new Set<string>();
+  const over = (from: Name, to: Name | "witness", client: TableClient): TableClient => ({
+    send: (async (command: never) => {
+      await Promise.resolve();
+      const isUp = regions[from].isUp && !links.has(`${from} to ${to}`);
+      // As where a request is answered by no server: nothing repeats it before its time is over.
+      if (!isUp) throw Object.assign(new Error("no answer"), { name: "cut off" });
+      return client.send(command);
+    }) as never,
+  });
 
   const newRegion = (name: Name, other: Name): Region => {
     const client = clientOf(name, () => region.isUp);
@@ -99,10 +121,16 @@ export const newRegions = async (rateWindowMs: number) => {
         replicas: [other],
       }),
     };
+    const witness = (): Witness | undefined =>
+      setting.afterMs === undefined
+        ? undefined
+        : {
+            ...{ region: "witness", afterMs: setting.afterMs },
+            tables: { ...tables, client: over(name, "witness", witnessClient) },
+          };
     const context: ServiceContext = {
       ...damaged.context(),
-      tables,
-      insert: insertByStatement(tables),
+      ...{ tables, insert: insertByStatement(tables), witness },
     };
     const queue: SyncMessage[] = [];
     const ports = damaged.worker({ tables, insert: context.insert, cache: warmCache() });
@@ -119,13 +147,21 @@ export const newRegions = async (rateWindowMs: number) => {
       writes: () => log.filter(({ region: by }) => by === name).length,
       service: () => openService(context),
       waker: () => wakerOf({ tables, queue: sending }),
+      look: async () =>
+        region.isUp && setting.afterMs !== undefined
+          ? moveByItself({ ...context, by: "the standby" })
+          : undefined,
       plan: async () => {
         if (!region.isUp) return undefined;
         return planSyncs(
           {
             tables,
             queue: sending,
-            elsewhere: (asked) => (asked === other ? regions[other].tables : tables),
+            elsewhere: () => ({
+              ...regions[other].tables,
+              client: over(name, other, regions[other].tables.client as TableClient),
+            }),
+            ...present({ witness: witness() }),
           },
           { scheduledMs: world.nowMs - (world.nowMs % MINUTE_MS) },
         );
@@ -176,10 +212,18 @@ export const newRegions = async (rateWindowMs: number) => {
   const reports: { readonly region: string; readonly atMs: number; readonly report: SyncReport }[] =
     [];
   const called: Partial<Record<Name, number>> = {};
+  const plans: { readonly region: string; readonly atMs: number; readonly plan: PlanReport }[] = [];
+  const looks: { readonly region: string; readonly atMs: number; readonly look: TakeReport }[] = [];
   const lives = async (region: Region): Promise<void> => {
     // A move waits for some time, so that no step need be at the beginning of a minute.
     const minute = Math.floor(world.nowMs / MINUTE_MS);
-    if (called[region.name as Name] !== minute) await region.plan();
+    if (called[region.name as Name] !== minute) {
+      const at = { region: region.name, atMs: world.nowMs };
+      const look = await region.look();
+      if (look) looks.push({ ...at, look });
+      const plan = await region.plan();
+      if (plan) plans.push({ ...at, plan });
+    }
     called[region.name as Name] = minute;
     for (const report of await region.work())
       reports.push({ region: region.name, atMs: world.nowMs, report });
@@ -198,7 +242,7 @@ export const newRegions = async (rateWindowMs: number) => {
     two: regions["eu-2"],
     replicate,
     live,
-    reports,
+    ...{ reports, plans, looks, links, setting },
     cut: (value: boolean) => {
       isCut = value;
     },
