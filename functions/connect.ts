@@ -21,15 +21,16 @@ const THE_STANDBY = "the standby";
 /** Takes the fleet where this stack is a standby and the fleet is held by no stack for long. */
 const lookingHandler =
   ({ tables, insert, clock, newUid, reporter, edges }: Omit<ApiDependencies, "connecting">) =>
-  async (): Promise<void> => {
+  async (): Promise<undefined> => {
     const context = { tables, insert, clock, newUid, ...edges, by: THE_STANDBY };
     reporter.line(takeLine(await moveByItself(context)));
+    return undefined;
   };
 
 /** Answers requests, and looks at the leases where the event says so. */
 export type ConnectHandler = (
   ...event: Parameters<FunctionUrlHandler>
-) => Promise<Awaited<ReturnType<FunctionUrlHandler>> | void>;
+) => Promise<Awaited<ReturnType<FunctionUrlHandler>> | undefined>;
 
 export const connectHandler = (parts: Omit<ApiDependencies, "connecting">): ConnectHandler => {
   const answer = apiHandler({ ...parts, connecting: { kind: "here" } });

@@ -24,14 +24,29 @@ const BEGINS: Readonly<Record<string, readonly (FleetLease | undefined)[]>> = {
   "the standby has claimed both": [of("B", MINUTE_MS, 1), of("B", MINUTE_MS, 1)],
   "the witness has none": [of("A", OLD), undefined],
 };
-/** Requests that fail, and steps of the clock, in one run. With two it is 236,000 runs. */
+/** Requests that fail, or steps of the clock, in one run. With one of each it is 236,000 runs. */
 const ACCIDENTS_MAX = 1;
 const FATES: readonly Fate[] = ["answered", "lost", "cut"];
+
+/** One request goes on, in some way, or the clock does. */
+const step = (
+  { world, waiting }: ReturnType<typeof newLeases>,
+  mayFail: boolean,
+  choose: (ways: number) => number,
+): "accident" | "answer" => {
+  const fates = mayFail ? FATES : FATES.slice(0, 1);
+  const way = choose(waiting.length * fates.length + (mayFail ? 1 : 0));
+  const fate = fates[way % fates.length] ?? "answered";
+  const [request] = waiting.splice(Math.floor(way / fates.length), 1);
+  request?.run(fate);
+  if (!request) world.nowMs += 9 * MINUTE_MS;
+  return request && fate === "answered" ? "answer" : "accident";
+};
 
 /** One run: each choice is a number below the number of ways to go on. */
 const play = async (begin: string, choose: (ways: number) => number, mistake?: Mistake) => {
   const leases = newLeases(mistake);
-  const { world, waiting, played } = leases;
+  const { world, played } = leases;
   await leases.begin(BEGINS[begin] ?? []);
   let accidents = 0;
   const calls = [leases.renew, leases.claim].map((call) => call());
@@ -42,14 +57,7 @@ const play = async (begin: string, choose: (ways: number) => number, mistake?: M
   for (;;) {
     await new Promise(setImmediate);
     if (isOver) break;
-    const fates = accidents < ACCIDENTS_MAX ? FATES : FATES.slice(0, 1);
-    const steps = accidents < ACCIDENTS_MAX ? 1 : 0;
-    const way = choose(waiting.length * fates.length + steps);
-    const fate = fates[way % fates.length] ?? "answered";
-    const [request] = waiting.splice(Math.floor(way / fates.length), 1);
-    if (!request) world.nowMs += 9 * MINUTE_MS;
-    if (!request || fate !== "answered") accidents++;
-    request?.run(fate);
+    if (step(leases, accidents < ACCIDENTS_MAX, choose) === "accident") accidents++;
   }
   await ended;
   // Both call once more, without any fault.

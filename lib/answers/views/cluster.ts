@@ -192,6 +192,9 @@ export const connectionReport = z.object({
 export const standby = z
   .object({
     region: text.describe("where the fleet is; absent where that is not known").exactOptional(),
+    since: time
+      .describe("the newest move of the fleet to that region; absent where it never moved")
+      .exactOptional(),
   })
   .describe(
     "present in a region that only has a replica of the tables: it reads, and plans nothing",
@@ -211,7 +214,7 @@ export const fleet = z.object({
     .exactOptional(),
   moved: z
     .object({ from: text.exactOptional(), to: text.exactOptional(), by: text, at: time })
-    .describe("the newest move to this region; absent where the fleet never moved")
+    .describe("the newest move between regions; absent where the fleet never moved")
     .exactOptional(),
 });
 export type FleetView = ViewOf<typeof fleet>;

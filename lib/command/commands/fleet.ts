@@ -92,7 +92,7 @@ export const describe = async (
 
 const placeText = ({ standby, leaving, moved }: FleetView) => {
   if (standby)
-    return text`This stack is a standby: the fleet is in ${standby.region ?? "another region"}\n`;
+    return text`This stack is a standby: the fleet is in ${standby.region ?? "another region"}${standby.since === undefined ? text`` : text` since ${standby.since}`}\n`;
   if (leaving)
     return text`Given up for ${leaving.to} at ${leaving.at}: nothing is scaled until "tidemark fleet move --to ${leaving.to}" there\n`;
   return moved

@@ -67,9 +67,7 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
   sheet([
     ["Status", view.healthy ? paint("good", "healthy") : paint("bad", "unhealthy")],
     ["At", view.at],
-    ...(view.standby
-      ? [["Standby", `the fleet is in ${view.standby.region ?? "another region"}`] as const]
-      : []),
+    ...(view.standby ? [["Standby", standbyText(view.standby)] as const] : []),
     ["Fleet", view.frozen ? paint("warn", `frozen ${frozenText(view.frozen)}`) : "not frozen"],
     ["Clusters", clustersText(view)],
     ["Syncs", syncsText(view)],
@@ -84,6 +82,9 @@ export const statusSheet = (view: StatusView, paint: Paint): Printed =>
     ...problemRows("Worth a look", view.notices ?? [], (words) => paint("warn", words)),
     ...errorRows(view),
   ]);
+
+const standbyText = ({ region, since }: NonNullable<StatusView["standby"]>): string =>
+  `the fleet is in ${region ?? "another region"}${since === undefined ? "" : ` since ${since}`}`;
 
 const clustersText = ({ clusters, states }: StatusView): string => {
   const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);

@@ -162,6 +162,26 @@ export interface Claim extends Asker {
   readonly untilMs: number;
 }
 
+const mayClaim = (lease: FleetLease, claim: Claim, all: boolean): boolean => {
+  if (lease.term !== claim.term) return false;
+  if (lease.region === claim.region) return true;
+  return (!all || lease.region === claim.holder) && claim.hasEnded(lease);
+};
+
+/** Why a lease is not claimed; undefined also where a person need not have it. */
+const refusalOf = (
+  { place: { where }, lease, why }: Looked,
+  claim: Claim,
+  all: boolean,
+): Claimed | undefined => {
+  if (lease !== undefined && lease.term >= claim.term)
+    return mayClaim(lease, claim, all)
+      ? undefined
+      : { kind: "held", where, region: lease.region, untilMs: lease.untilMs };
+  if (!all) return undefined;
+  return why === undefined ? { kind: "unkept", where } : { kind: "unanswered", where, why };
+};
+
 /**
  * Claims the lease of the own region and that of the witness, in this order. With `all`, both or
  * nothing: a place that does not answer, or has no lease of this term, ends it. Otherwise a person
@@ -172,22 +192,9 @@ export const claimLeases = async (
   claim: Claim,
   all: boolean,
 ): Promise<Claimed> => {
-  const wanted: Looked[] = [];
-  for (const one of looked) {
-    const { place, lease, why } = one;
-    const { where } = place;
-    if (lease === undefined || lease.term < claim.term) {
-      if (all)
-        return why === undefined ? { kind: "unkept", where } : { kind: "unanswered", where, why };
-      continue;
-    }
-    const mayClaim =
-      lease.term === claim.term &&
-      (lease.region === claim.region ||
-        ((!all || lease.region === claim.holder) && claim.hasEnded(lease)));
-    if (!mayClaim) return { kind: "held", where, region: lease.region, untilMs: lease.untilMs };
-    wanted.push(one);
-  }
+  const refusal = looked.map((one) => refusalOf(one, claim, all)).find((why) => why !== undefined);
+  if (refusal) return refusal;
+  const wanted = looked.filter(({ lease }) => lease?.term === claim.term);
   const ballot = Math.max(0, ...wanted.map(({ lease }) => lease?.ballot ?? 0)) + 1;
   const { region, term, untilMs } = claim;
   for (const one of wanted) {

@@ -110,14 +110,8 @@ export const holdFleet = async (
   const movedMs = fleet.moved?.atMs ?? Number.NEGATIVE_INFINITY;
   const inTime = isNew || nowMs < usableUntil(plan) || nowMs < movedMs + RECENT_MOVE_MS;
   const leases = await leasesOf(ports, { fleet, found, plan });
-  const later = leases && laterRegion(leases.looked, leases.self);
-  if (later !== undefined) return { kind: "taken", region: later };
-  const isClaimed =
-    leases !== undefined && claimingRegion(leases.looked, leases.self) !== undefined;
-  if (!inTime || resuming || isClaimed) {
-    const others = await askOthers(ports, fleet, found);
-    if (others) return others;
-  }
+  const elsewhere = await whereElse(ports, { fleet, found, plan }, leases, !inTime || resuming);
+  if (elsewhere) return elsewhere;
   const kept = await keepLeases(ports, leases, { plan, term: termOf(fleet), untilMs });
   if (kept.kind === "uncovered") return { kind: "unleased", why: kept.why };
   const { leasedTerm } = kept;
@@ -130,6 +124,21 @@ export const holdFleet = async (
   if (resuming && inTime && next.heldUntilMs === heldUntilMs) return { kind: "resuming" };
   await storePlan(ports.tables, inTime ? next : { ...next, resuming: true });
   return inTime ? { kind: "holds", held } : { kind: "resuming" };
+};
+
+/** On doubt, as after a pause or where another stack has claimed a lease, ask the others. */
+const whereElse = async (
+  ports: HoldPorts,
+  { fleet, found }: Known,
+  leases: Leases | undefined,
+  isDoubtful = false,
+): Promise<Holding | undefined> => {
+  if (!leases) return isDoubtful ? askOthers(ports, fleet, found) : undefined;
+  const { looked, self } = leases;
+  const later = laterRegion(looked, self);
+  if (later !== undefined) return { kind: "taken", region: later };
+  const isClaimed = claimingRegion(looked, self) !== undefined;
+  return isDoubtful || isClaimed ? askOthers(ports, fleet, found) : undefined;
 };
 
 interface Leases {

@@ -52,23 +52,21 @@ export const newLeases = (mistake?: Mistake) => {
   };
   const waiting: Request[] = [];
   const world = { nowMs: 0, hasTaken: false, isFree: false };
+  const held = (actor: Actor, execute: () => unknown): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const executed = (): Promise<unknown> => Promise.resolve().then(execute);
+      const noAnswer = (): void => reject(failure("TimeoutError"));
+      const fates: Readonly<Record<Fate, () => void>> = {
+        answered: () => void executed().then(resolve, reject),
+        lost: () => void executed().then(noAnswer, noAnswer),
+        cut: () => reject(failure("cut off")),
+      };
+      waiting.push({ actor, run: (fate) => fates[fate]() });
+    });
   const tablesOf = (actor: Actor, at: keyof typeof engines): Tables => ({
     client: {
-      send: (async (command: object) => {
-        if (world.isFree) return executed(at, command);
-        return new Promise((resolve, reject) => {
-          const run = (fate: Fate): void => {
-            try {
-              const answer = fate === "cut" ? undefined : executed(at, command);
-              if (fate === "answered") resolve(answer as never);
-              else reject(failure(fate === "cut" ? "cut off" : "TimeoutError"));
-            } catch (error) {
-              reject(error as Error);
-            }
-          };
-          waiting.push({ actor, run });
-        });
-      }) as never,
+      send: (async (command: object) =>
+        world.isFree ? executed(at, command) : held(actor, () => executed(at, command))) as never,
     },
     ...{ stateTable: "s", historyTable: "", clock: () => world.nowMs, random: () => 0 },
     ...{ wait: () => Promise.resolve(), token: () => "t", untilMs: -1 },

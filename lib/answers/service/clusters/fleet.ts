@@ -15,7 +15,7 @@ import {
   putCluster,
 } from "../../../stack/store/records/clusters.ts";
 import type { FleetEdited, FleetView, FleetAdopted } from "../../views/cluster.ts";
-import { fleetPlaceOf } from "../../../stack/store/records/fleet-place.ts";
+import { type FleetPlace, fleetPlaceOf } from "../../../stack/store/records/fleet-place.ts";
 import { rfc3339 } from "../times.ts";
 import type { QueryContext, ServiceContext } from "../context.ts";
 import { isBaseOfEdit, recordChange } from "../partitions/record-change.ts";
@@ -40,16 +40,22 @@ export const fleet = async ({ tables }: QueryContext): Promise<FleetView> => {
   return {
     ...view(record),
     ...(place.kind === "copied" && { restored: true as const }),
-    ...(place.kind === "standby" && { standby: present({ region: place.region }) }),
+    ...(place.kind === "standby" && { standby: standbyView(place, record) }),
     ...(place.kind === "leaving" && { leaving: { to: place.to, at: rfc3339(place.atMs) } }),
-    ...(record.moved && { moved: movedView(record.moved, found) }),
+    ...(record.moved && { moved: movedView(record.moved, record.tables) }),
   };
 };
 
 const movedView = (
   { from, by, atMs }: FleetMove,
-  found: TableIds | undefined,
-): NonNullable<FleetView["moved"]> => present({ from, to: found?.region, by, at: rfc3339(atMs) });
+  tables: TableIds | undefined,
+): NonNullable<FleetView["moved"]> => present({ from, to: tables?.region, by, at: rfc3339(atMs) });
+
+/** Where the fleet is, and since when. */
+export const standbyView = (
+  { region }: Extract<FleetPlace, { kind: "standby" }>,
+  { moved }: FleetRecord,
+): NonNullable<FleetView["standby"]> => present({ region, since: moved && rfc3339(moved.atMs) });
 
 type Change = (record: FleetRecord) => FleetRecord | undefined;
 

@@ -17,13 +17,9 @@ import { clusterShares, decidedView } from "../views/decided-view.ts";
 import { partitionName } from "../../../rules/model/ids.ts";
 import type { ClusterState } from "../../views/cluster.ts";
 import { rfc3339 } from "../times.ts";
-import { freeFrom } from "../../../stack/plan/hold-fleet.ts";
-import type { FleetPlace } from "../../../stack/store/records/fleet-place.ts";
-import { readPlan } from "../../../stack/store/records/plan-records.ts";
-import type { QueryContext } from "../context.ts";
 import type { DeadLetters, StatusProblem } from "../../views/status.ts";
 import { headAheadMs } from "../partitions/partition-query.ts";
-import { ageText, untilText } from "../../../stack/report/duration-text.ts";
+import { untilText } from "../../../stack/report/duration-text.ts";
 import { type ClusterReading, tokenOfCluster } from "../views/cluster-of.ts";
 import { SECOND_MS, MINUTE_MS } from "../../../rules/model/time-text.ts";
 
@@ -47,49 +43,6 @@ export const problem = (
   message,
   next,
 });
-
-/** Where the fleet cannot act from these tables, or no stack holds it. */
-export const placeProblems = async (
-  { tables }: Pick<QueryContext, "tables">,
-  place: FleetPlace,
-  nowMs: number,
-): Promise<readonly StatusProblem[]> => {
-  if (place.kind === "copied")
-    return [
-      problem(
-        "restored",
-        "The tables were restored or are a copy: a freeze, deletions and scales may be missing in them, and nothing is scaled",
-        "docs/operations.md#restore-both-tables, then tidemark fleet adopt",
-      ),
-    ];
-  if (place.kind === "leaving")
-    return [
-      problem(
-        "standby",
-        `This stack gave the fleet up for region "${place.to}", which has not taken it: nothing is scaled`,
-        `tidemark fleet move --to ${place.to} on the stack of that region`,
-      ),
-    ];
-  if (place.kind === "here" && place.replicas.length === 0) return [];
-  return silentProblems(place, freeFrom(await readPlan(tables)), nowMs);
-};
-
-const silentProblems = (
-  place: FleetPlace,
-  freeMs: number,
-  nowMs: number,
-): readonly StatusProblem[] => {
-  if (nowMs < freeMs) return [];
-  const since = `No stack has held the fleet for ${ageText(nowMs - freeMs)}: nothing is scaled`;
-  const where = place.kind === "standby" ? (place.region ?? "another region") : "this one";
-  return [
-    problem(
-      "standby",
-      `${since}; it was last held by the stack in ${where}`,
-      "docs/standby.md#the-region-is-down, then tidemark fleet move",
-    ),
-  ];
-};
 
 /** Everything about a cluster that a person must look at. */
 export const clusterProblems = (

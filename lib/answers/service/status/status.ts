@@ -4,6 +4,8 @@ import type { ClusterRecord, FleetRecord } from "../../../rules/model/records.ts
 import type { IndexRow } from "../../../rules/model/summary.ts";
 import { listAutoscalersWith } from "../../../stack/store/records/autoscalers.ts";
 import { fleetPlaceOf } from "../../../stack/store/records/fleet-place.ts";
+import { standbyView } from "../clusters/fleet.ts";
+import { placeNotices, placeProblems } from "./place-problems.ts";
 import { isLately } from "../../../stack/store/head/head.ts";
 import { hasRest, readFleet } from "../../../stack/store/records/clusters.ts";
 import { CLUSTERS_AT_ONCE, mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
@@ -26,12 +28,7 @@ import { clusterShares, decidedView } from "../views/decided-view.ts";
 import { togetherOf } from "../../../stack/plan/decided-share.ts";
 import { frozenView, overrideView, pauseView } from "../views/holds-view.ts";
 import { rfc3339 } from "../times.ts";
-import {
-  clusterProblems,
-  deadLetterProblems,
-  placeProblems,
-  unreadableCluster,
-} from "./status-problems.ts";
+import { clusterProblems, deadLetterProblems, unreadableCluster } from "./status-problems.ts";
 import { clusterNotices } from "./status-notices.ts";
 import { MINUTE_MS } from "../../../rules/model/time-text.ts";
 
@@ -96,7 +93,7 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     healthy: problems.length === 0,
     at: rfc3339(nowMs),
     frozen: fleet.frozen && frozenView(fleet.frozen),
-    standby: place.kind === "standby" ? present({ region: place.region }) : undefined,
+    standby: place.kind === "standby" ? standbyView(place, fleet) : undefined,
     clusters: items.length,
     states: statesOf(looked, unreadable.length),
     partitions: looked.reduce((sum, { reading }) => sum + reading.partitions.length, 0),
@@ -112,9 +109,13 @@ export const status = async (context: QueryContext): Promise<StatusView> => {
     overrides: overridesNow(context, fleet, { looked, nowMs }),
     deadLetters,
     problems,
-    notices: looked.flatMap(({ cluster, reading }) =>
-      sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [],
-    ),
+    notices: [
+      // It names who moved it.
+      ...(sees(context) ? placeNotices(place, fleet, nowMs) : []),
+      ...looked.flatMap(({ cluster, reading }) =>
+        sees(context, cluster.name) ? clusterNotices(cluster, reading, nowMs) : [],
+      ),
+    ],
     findings: findingsOf(context, looked),
     errors: errorsOf(looked.map(({ reading }) => reading.view)),
   });
