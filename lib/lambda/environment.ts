@@ -30,10 +30,10 @@ const LEASES = ["TIDEMARK_WITNESS_TABLE", "TIDEMARK_TAKE_OVER_MINUTES"] as const
  * - `TIDEMARK_EVENT_BUS`: the name of the bus that events are put on, or `none`.
  * - `TIDEMARK_EVENTS_DEAD_LETTERS_URL`: the queue that keeps what cannot be put on it, or `none`.
  * - `TIDEMARK_AUDIT_BUCKET`: the bucket that audits are put into, or `none`.
- * - `TIDEMARK_WITNESS_TABLE`: the ARN of the table of a third region that has a lease of the fleet, or
- *   `none`.
- * - `TIDEMARK_TAKE_OVER_MINUTES`: so long after the end of both leases a standby takes the fleet; 0:
- *   it does not.
+ * - `TIDEMARK_WITNESS_TABLE`: the ARN of the table of a third region that has a lease of the fleet,
+ *   or `none`.
+ * - `TIDEMARK_TAKE_OVER_MINUTES`: so long after the end of both leases a standby takes the fleet, or
+ *   0 where it does not.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/stack/report/sync-report.ts).
  */
 export const ENVIRONMENT = {

@@ -18,7 +18,7 @@ describe("environmentOf()", () => {
     for (const name of ENVIRONMENT.schedule) vi.stubEnv(name, "");
     expect(() => environmentOf(ENVIRONMENT.schedule)).toThrow(
       new RangeError(
-        "Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_SYNC_QUEUE_URL, TIDEMARK_ALARM_OWNERS, TIDEMARK_OWNER_TOPICS, TIDEMARK_ALARM_TOPIC must be set in the environment",
+        "Cannot start: TIDEMARK_STATE_TABLE, TIDEMARK_SYNC_QUEUE_URL, TIDEMARK_ALARM_OWNERS, TIDEMARK_OWNER_TOPICS, TIDEMARK_ALARM_TOPIC, TIDEMARK_WITNESS_TABLE, TIDEMARK_TAKE_OVER_MINUTES must be set in the environment",
       ),
     );
   });

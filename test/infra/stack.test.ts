@@ -63,6 +63,8 @@ const variablesOf = (
 };
 const arnOf = (name: string): Json => ({ "Fn::GetAtt": [name, "Arn"] });
 
+const WITNESS = "arn:aws:dynamodb:eu-north-1:123456789012:table/tidemark-prod-witness";
+
 interface Statement {
   readonly Sid: string;
   readonly Effect: string;
@@ -95,6 +97,7 @@ const actionsOf = (role: string): readonly string[] => {
     ...{ AlarmOwners: "payments", OwnerTopics: "arn:aws:sns:eu-central-1:1:payments" },
     EventBus: "default",
     AuditDays: "400",
+    ...{ WitnessTable: WITNESS, TakeOverAfterMinutes: "10" },
   };
   return [
     ...new Set(
@@ -183,6 +186,8 @@ describe("the functions", () => {
       TIDEMARK_AUDIT_BUCKET: "none",
       TIDEMARK_ALARM_TOPIC: "none",
       TIDEMARK_CALLED_BY: "url",
+      TIDEMARK_WITNESS_TABLE: "none",
+      TIDEMARK_TAKE_OVER_MINUTES: "0",
       TIDEMARK_CONNECT_URL: { "Fn::GetAtt": ["ConnectLambdaFunctionUrl", "FunctionUrl"] },
     };
     for (const name of FUNCTIONS) {

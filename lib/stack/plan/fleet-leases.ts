@@ -42,23 +42,23 @@ export const lookAtLeases = (places: readonly LeasePlace[]): Promise<readonly Lo
   );
 
 /** Who asks for the leases, in which term. */
-export interface Asker {
+export interface Renewer {
   readonly region: string;
   readonly term: number;
 }
 
 /** The region that has a lease of a later term: the fleet has moved. */
-export const laterRegion = (looked: readonly Looked[], { term }: Asker): string | undefined =>
+export const laterRegion = (looked: readonly Looked[], { term }: Renewer): string | undefined =>
   looked.find(({ lease }) => lease !== undefined && lease.term > term)?.lease?.region;
 
-const isClaimed = ({ lease }: Looked, { region, term }: Asker): boolean =>
+const isClaimed = ({ lease }: Looked, { region, term }: Renewer): boolean =>
   lease?.term === term && lease.region !== region;
 
 /** The region that has claimed a lease of this term. */
-export const claimingRegion = (looked: readonly Looked[], self: Asker): string | undefined =>
+export const claimingRegion = (looked: readonly Looked[], self: Renewer): string | undefined =>
   looked.find((one) => isClaimed(one, self))?.lease?.region;
 
-const isOwn = ({ lease }: Looked, { region, term }: Asker): boolean =>
+const isOwn = ({ lease }: Looked, { region, term }: Renewer): boolean =>
   lease?.term === term && lease.region === region;
 
 /** Undefined where it was written, or why not. */
@@ -103,7 +103,7 @@ const claimedBy = ({ place, lease }: Looked): Failed => [
  */
 export const renewLeases = async (
   looked: readonly Looked[],
-  self: Asker,
+  self: Renewer,
   untilMs: number,
 ): Promise<Covered> => {
   const claimed = looked.filter((one) => isClaimed(one, self));
@@ -136,7 +136,10 @@ export const renewLeases = async (
  * Gives the leases back where the parameter says that the standby does not take the fleet. One that
  * is withdrawn is enough: a standby claims both.
  */
-export const withdrawLeases = async (looked: readonly Looked[], self: Asker): Promise<Covered> => {
+export const withdrawLeases = async (
+  looked: readonly Looked[],
+  self: Renewer,
+): Promise<Covered> => {
   const withdraw = async (one: Looked): Promise<Failed | undefined> => {
     const { place, lease, why } = one;
     if (why !== undefined) return [place, why];
@@ -153,7 +156,7 @@ export const withdrawLeases = async (looked: readonly Looked[], self: Asker): Pr
 };
 
 /** What a region that wants the fleet knows of the stack that has it. */
-export interface Claim extends Asker {
+export interface FleetClaim extends Renewer {
   /** The region that has the fleet. */
   readonly holder: string;
   /** True where the holder plans nothing by this lease, on any clock. */
@@ -162,7 +165,7 @@ export interface Claim extends Asker {
   readonly untilMs: number;
 }
 
-const mayClaim = (lease: FleetLease, claim: Claim, all: boolean): boolean => {
+const mayClaim = (lease: FleetLease, claim: FleetClaim, all: boolean): boolean => {
   if (lease.term !== claim.term) return false;
   if (lease.region === claim.region) return true;
   return (!all || lease.region === claim.holder) && claim.hasEnded(lease);
@@ -171,7 +174,7 @@ const mayClaim = (lease: FleetLease, claim: Claim, all: boolean): boolean => {
 /** Why a lease is not claimed; undefined also where a person need not have it. */
 const refusalOf = (
   { place: { where }, lease, why }: Looked,
-  claim: Claim,
+  claim: FleetClaim,
   all: boolean,
 ): Claimed | undefined => {
   if (lease !== undefined && lease.term >= claim.term)
@@ -189,7 +192,7 @@ const refusalOf = (
  */
 export const claimLeases = async (
   looked: readonly Looked[],
-  claim: Claim,
+  claim: FleetClaim,
   all: boolean,
 ): Promise<Claimed> => {
   const refusal = looked.map((one) => refusalOf(one, claim, all)).find((why) => why !== undefined);

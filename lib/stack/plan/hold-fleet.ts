@@ -13,7 +13,7 @@ import {
 import { type PlanRecord, readPlan, storePlan } from "../store/records/plan-records.ts";
 import type { FoundTables, Tables } from "../store/table/tables.ts";
 import {
-  type Asker,
+  type Renewer,
   claimingRegion,
   type Covered,
   laterRegion,
@@ -143,7 +143,7 @@ const whereElse = async (
 
 interface Leases {
   readonly witness: Witness;
-  readonly self: Asker;
+  readonly self: Renewer;
   readonly looked: readonly Looked[];
 }
 

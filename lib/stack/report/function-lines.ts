@@ -31,9 +31,14 @@ export type PlanIdle =
   | { readonly kind: "unanswered"; readonly region: string; readonly why: string }
   | { readonly kind: "taken"; readonly region: string };
 
-/** True where the region of the fleet has planned nothing for so long that it may be taken. */
+/**
+ * True where nothing is planned though the fleet is here, or the region of the fleet has planned
+ * nothing for so long that it may be taken.
+ */
 export const isSilent = ({ idle }: PlanReport): boolean =>
-  idle?.kind === "standby" && idle.silentMs > 0;
+  idle?.kind === "unleased" ||
+  idle?.kind === "unanswered" ||
+  (idle?.kind === "standby" && idle.silentMs > 0);
 
 const idleLine = (idle: PlanIdle): LogLine => {
   switch (idle.kind) {

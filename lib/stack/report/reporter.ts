@@ -87,7 +87,7 @@ export const powertoolsReporter = ({
       publish([{ name: "FailedSyncs", unit: "Count", value: 1 }]);
     },
     // Without a metric: SQS counts the messages, and Lambda the calls.
-    // Only a standby has one: its partitions wait, and the region of their fleet cannot say so.
+    // Only a stack that plans nothing has one: its partitions wait, and no head of them says so.
     planned: (report) => {
       line(planLine(report));
       if (isSilent(report)) publish(SILENT);

@@ -346,7 +346,9 @@ const holds = (
  */
 const covers = (pattern: Json, resource: string, names: Account["names"]): boolean => {
   if (Array.isArray(pattern)) return pattern.some((one: Json) => covers(one, resource, names));
-  if (typeof pattern === "string") return pattern === resource;
+  // The ARN of a table of another stack, or of none.
+  if (typeof pattern === "string")
+    return pattern === resource || pattern.endsWith(`:table/${resource}`);
   const { "Fn::GetAtt": attribute, "Fn::Sub": substituted } = pattern as {
     readonly "Fn::GetAtt"?: readonly [string, string];
     readonly "Fn::Sub"?: string | readonly [string, Readonly<Record<string, Json>>];

@@ -26,7 +26,7 @@ const CLUSTER = "eu-1";
 
 /** What a run showed. */
 export interface Drill {
-  /** From the moment in which the first region stopped until a move was allowed. */
+  /** From the moment in which the first region stopped until the other one had the fleet. */
   readonly allowedAfterMs: number;
   /** From the same moment until the first sync of the other region had ended. */
   readonly syncedAfterMs: number;
@@ -42,6 +42,8 @@ interface Region {
   readonly functions: Functions;
   readonly schedule: Environment;
   readonly sync: Environment;
+  /** Looks at the leases of the fleet, where the stack keeps some. */
+  readonly connect?: Environment;
   readonly service: Service;
   isUp: boolean;
   plannedMinute: number;
@@ -57,20 +59,36 @@ const LOAD = {
   stepMs: MINUTE_MS,
 };
 
+const WITNESS = { region: "eu-north-1", table: "tidemark-prod-witness" } as const;
+const witnessArn = `arn:aws:dynamodb:${WITNESS.region}:123456789012:table/${WITNESS.table}`;
+
 /**
  * Two deployed stacks, with the rights of their roles, on two replicas of the tables. The first
  * region is switched off in the middle of its work, before its last writes were replicated. A
- * person moves the fleet as soon as that is allowed, and the first region comes back later.
+ * person moves the fleet as soon as that is allowed, and the first region comes back later. With
+ * `afterMinutes` nobody moves it: both stacks keep leases, and the standby takes the fleet by itself
+ * so long after their end.
  */
-export const playDrill = async (stack: StackOf, say: (line: string) => void): Promise<Drill> => {
+export const playDrill = async (
+  stack: StackOf,
+  say: (line: string) => void,
+  afterMinutes?: number,
+): Promise<Drill> => {
   const startedMs = Date.now();
   let [playedMs, aheadMs] = [0, 0];
   const clock = (): number => Date.now() + aheadMs;
   const closing: (() => Promise<unknown>)[] = [];
-  const folder = join(stack.folder, "standby-drill");
+  const folder = join(stack.folder, `standby-drill-${afterMinutes ?? "by-hand"}`);
+  const parameters = afterMinutes !== undefined && {
+    parameters: { WitnessTable: witnessArn, TakeOverAfterMinutes: String(afterMinutes) },
+  };
   await mkdir(folder, { recursive: true });
   try {
-    const replicas = await startReplicas(REGIONS, TABLES);
+    const replicas = await startReplicas(
+      REGIONS,
+      TABLES,
+      afterMinutes === undefined ? undefined : WITNESS,
+    );
     closing.push(replicas.close);
     const cluster = await startReachedCluster(clusterFolder(folder, CLUSTER), clock, {
       workloads: [{ ...WEB, trace: LOAD }],
@@ -83,6 +101,7 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
       const functions = await openFunctions({
         ...{ stack, queues, secrets, region: name, dynamodb: replicas.endpoint },
         aheadMs: () => aheadMs,
+        ...parameters,
       });
       closing.push(functions.close);
       const client = replicas.clientIn(name);
@@ -91,6 +110,7 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
         ...{ name, queues, functions, isUp: true, plannedMinute: 0 },
         schedule: await functions.start("schedule"),
         sync: await functions.start("sync"),
+        ...(parameters && { connect: await functions.start("connect") }),
         service: serviceOn(client, clock),
       };
     };
@@ -98,14 +118,19 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
     const counts: number[] = [];
     const synced: Record<string, number[]> = { [one.name]: [], [two.name]: [] };
 
+    /** What EventBridge Scheduler calls each minute. */
+    const fires = async (region: Region): Promise<void> => {
+      const minute = Math.floor(clock() / MINUTE_MS);
+      if (region.plannedMinute === minute) return;
+      region.plannedMinute = minute;
+      const scheduledTime = new Date(minute * MINUTE_MS).toISOString();
+      await called(region.schedule, "ScheduleLambdaFunction", { scheduledTime });
+      if (region.connect)
+        await called(region.connect, "ConnectLambdaFunction", { lookAtLeases: true });
+    };
     const lives = async (region: Region): Promise<void> => {
       if (!region.isUp) return;
-      const minute = Math.floor(clock() / MINUTE_MS);
-      if (region.plannedMinute !== minute) {
-        region.plannedMinute = minute;
-        const scheduledTime = new Date(minute * MINUTE_MS).toISOString();
-        await called(region.schedule, "ScheduleLambdaFunction", { scheduledTime });
-      }
+      await fires(region);
       for (const { body, inFlight } of region.queues.sync.receive(1_000)) {
         const samples = await called(region.sync, "SyncLambdaFunction", eventOfMessage(body));
         region.queues.sync.remove(inFlight?.receipt ?? "");
@@ -148,15 +173,20 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
     replicas.down.add(one.name);
     say(`${one.name} is down; ${lostItems} items of its last seconds were not replicated`);
 
-    let allowedMs = 0;
-    for (; allowedMs === 0; await live(STEP_MS)) {
+    const isTaken = async (): Promise<boolean> => {
+      if (parameters) return (await two.service.fleet()).standby === undefined;
       const refused = await two.service.move(two.name).then(
         () => "",
         (error: Error) => error.message,
       );
-      if (refused === "") allowedMs = clock();
-      else ok(/may act until/.test(refused), refused);
-      ok(clock() - downMs < 10 * MINUTE_MS, "a move is allowed within ten minutes");
+      if (refused !== "") ok(/may act until/.test(refused), refused);
+      return refused === "";
+    };
+    let allowedMs = 0;
+    for (; allowedMs === 0; await live(STEP_MS)) {
+      if (await isTaken()) allowedMs = clock();
+      const minutes = 10 + (afterMinutes ?? 0);
+      ok(clock() - downMs < minutes * MINUTE_MS, `the fleet moves within ${minutes} minutes`);
     }
     while (synced[two.name]?.length === 0) await live(STEP_MS);
     const drill = {
@@ -166,7 +196,7 @@ export const playDrill = async (stack: StackOf, say: (line: string) => void): Pr
       counts,
     };
     say(
-      `a move was allowed ${seconds(drill.allowedAfterMs)} after that, and the first sync of ${two.name} ended after ${seconds(drill.syncedAfterMs)}`,
+      `${parameters ? "the standby had taken the fleet by itself" : "a move was allowed"} ${seconds(drill.allowedAfterMs)} after that, and the first sync of ${two.name} ended after ${seconds(drill.syncedAfterMs)}`,
     );
     await live(12 * MINUTE_MS);
     equal(counts.at(-1), 10, "the second region scales on");

@@ -58,10 +58,14 @@ const textOf = (item: Item): string =>
 
 const keyOf = ({ pk, sk }: Item): string => JSON.stringify([pk, sk]);
 
-/** The tables of two regions, each in an engine of its own, and the replication between them. */
+/**
+ * The tables of two regions, each in an engine of its own, and the replication between them; with
+ * `witness` also a table of a third region, which has no replica.
+ */
 export const startReplicas = async (
   [first, second]: readonly [string, string],
   names: { readonly stateTable: string; readonly historyTable: string },
+  witness?: { readonly region: string; readonly table: string },
 ): Promise<Replicas> => {
   const regions = [first, second] as const;
   const down = new Set<string>();
@@ -96,6 +100,14 @@ export const startReplicas = async (
   );
   const reading = (region: string): DynamoDBClient => clients.get(region) ?? fail(region);
   for (const region of regions) await ensureTables(reading(region), tableDefinitions(names));
+  if (witness) {
+    const engine = await startDynoxide();
+    engines.set(witness.region, engine);
+    const client = clientOf(witness.region, engine.endpoint);
+    const [table] = tableDefinitions({ stateTable: witness.table, historyTable: "" });
+    if (table) await ensureTables(client, [table]);
+    client.destroy();
+  }
 
   const itemsIn = async (region: string, table: string): Promise<ReadonlyMap<string, Item>> => {
     const items = new Map<string, Item>();

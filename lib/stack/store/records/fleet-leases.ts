@@ -12,7 +12,7 @@ import { ABSENT } from "./write.ts";
 /*
  *  A  reads {A, term 3, ballot 0} ─────────────────────── renews ✗
  *  B  reads {A, term 3, ballot 0} ── claims: {B, term 3, ballot 1}
- *         SAME_REGION, SAME_BALLOT: the lease is no longer as A has read it, and A plans nothing by it
+ *         SAME_REGION, SAME_BALLOT: A has read another lease, and plans nothing by this one
  *  A  reads {A, …, until 12:03} ─────────── renews until 12:04 ✗
  *  A  a second call of the same minute ── renews until 12:04
  *         SAME_TIME: the later write of two is refused, and A reads what the other one wrote
@@ -127,8 +127,10 @@ export const writeLease = async (
 ): Promise<boolean> => {
   const { tables } = place;
   const params = writeLeaseParams(place, next, seen);
-  const send = () => tables.client.send(new PutItemCommand(params));
-  if (await wasExecuted(tables, "write a lease of the fleet", send)) return true;
+  const isWritten = await wasExecuted(tables, "write a lease of the fleet", () =>
+    tables.client.send(new PutItemCommand(params)),
+  );
+  if (isWritten) return true;
   const stored = await readLease(place);
   return (
     stored?.region === next.region &&
@@ -142,7 +144,8 @@ export const writeLease = async (
 export const deleteLease = async (place: LeasePlace, seen: FleetLease): Promise<boolean> => {
   const { tables, key } = place;
   const params = { TableName: tables.stateTable, Key: itemKey(key), ...conditionOf(seen) };
-  const send = () => tables.client.send(new DeleteItemCommand(params));
-  if (await wasExecuted(tables, "withdraw a lease of the fleet", send)) return true;
-  return (await readLease(place)) === undefined;
+  const isDeleted = await wasExecuted(tables, "withdraw a lease of the fleet", () =>
+    tables.client.send(new DeleteItemCommand(params)),
+  );
+  return isDeleted || (await readLease(place)) === undefined;
 };
