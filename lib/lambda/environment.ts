@@ -32,8 +32,8 @@ const LEASES = ["TIDEMARK_WITNESS_TABLE", "TIDEMARK_TAKE_OVER_MINUTES"] as const
  * - `TIDEMARK_AUDIT_BUCKET`: the bucket that audits are put into, or `none`.
  * - `TIDEMARK_WITNESS_TABLE`: the ARN of the table of a third region that has a lease of the fleet,
  *   or `none`.
- * - `TIDEMARK_TAKE_OVER_MINUTES`: so long after the end of both leases a standby takes the fleet, or
- *   0 where it does not.
+ * - `TIDEMARK_TAKE_OVER_MINUTES`: after so many minutes without a lease a standby takes the fleet;
+ *   with 0 it does not.
  * - `TIDEMARK_CLUSTER_METRICS`: `few`, `all` or `none` (lib/stack/report/sync-report.ts).
  */
 export const ENVIRONMENT = {

@@ -106,6 +106,15 @@ export const STACK_GUARDS: readonly PromisedMutant[] = [
       "is the only one of its group, and the role that it starts the planning with trusts only that group",
   },
   {
+    breaks: "a standby leaves a fleet whose leases are renewed",
+    file: "lib/stack/plan/fleet-leases.ts",
+    from: "(!all || lease.region === claim.holder) && claim.hasEnded(lease)",
+    to: "!all || lease.region === claim.holder",
+    test: "test/service/standby-by-itself.test.ts",
+    noticedBy:
+      "takes nothing while the witness, the network between both stacks, or its own network is down",
+  },
+  {
     breaks: "a role of another account is entered with the external id alone",
     file: "infra/roles.yml",
     from: "                      { StringEquals: { sts:ExternalId: !Ref ExternalId } },\n",

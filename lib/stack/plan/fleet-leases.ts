@@ -12,8 +12,8 @@ import {
  *  the holder      plans a minute where one of both is renewed until its end
  *  the standby     takes the fleet where it has claimed both, long after both have ended
  *
- *  claimed one     ── the holder has renewed the other one, with a higher ballot ── takes the first one back
- *                  ── the standby claims the other one with a lower ballot ✗
+ *  claimed one     ── the holder renews the other one ── takes the first one back
+ *                  ── the standby claims the other one ✗ it has changed since it was read
  *  claimed both    ── the holder renews ✗ ✗
  *
  * So no moment has two stacks that may plan (docs/standby.md).
@@ -62,7 +62,10 @@ const isOwn = ({ lease }: Looked, { region, term }: Renewer): boolean =>
   lease?.term === term && lease.region === region;
 
 /** Undefined where it was written, or why not. */
-const written = async ({ place, lease }: Looked, next: FleetLease): Promise<string | undefined> => {
+const written = async (
+  { place, lease }: Looked,
+  next: Omit<FleetLease, "version">,
+): Promise<string | undefined> => {
   try {
     const isWritten = await writeLease(place, next, lease);
     return isWritten ? undefined : CHANGED;
@@ -98,8 +101,8 @@ const claimedBy = ({ place, lease }: Looked): Failed => [
 
 /**
  * Renews what the holder of the fleet has, and takes what no stack has in this term. A lease that a
- * standby has claimed alone is taken back, under a higher ballot that another lease has first. The
- * caller has made sure that this standby has not taken the fleet.
+ * standby has claimed alone is taken back, once another one is renewed: that one is then no more as
+ * the standby has read it. The caller has made sure that this standby has not taken the fleet.
  */
 export const renewLeases = async (
   looked: readonly Looked[],
@@ -107,16 +110,10 @@ export const renewLeases = async (
   untilMs: number,
 ): Promise<Covered> => {
   const claimed = looked.filter((one) => isClaimed(one, self));
-  const ballots = looked.flatMap(({ lease }) => lease?.ballot ?? []);
-  const raised = Math.max(0, ...ballots) + 1;
-  const next = ({ lease }: Looked): FleetLease => ({
+  // A call that comes late takes nothing away from the calls after it.
+  const next = ({ lease }: Looked) => ({
     ...self,
-    ballot: claimed.length > 0 ? raised : (lease?.ballot ?? 0),
-    // A call that comes late takes nothing away from the calls after it.
-    untilMs: Math.max(
-      untilMs,
-      lease !== undefined && lease.region === self.region ? lease.untilMs : 0,
-    ),
+    untilMs: Math.max(untilMs, lease?.region === self.region ? lease.untilMs : 0),
   });
   const renew = async (one: Looked): Promise<Failed | undefined> => {
     const why = one.why ?? (await written(one, next(one)));
@@ -198,10 +195,9 @@ export const claimLeases = async (
   const refusal = looked.map((one) => refusalOf(one, claim, all)).find((why) => why !== undefined);
   if (refusal) return refusal;
   const wanted = looked.filter(({ lease }) => lease?.term === claim.term);
-  const ballot = Math.max(0, ...wanted.map(({ lease }) => lease?.ballot ?? 0)) + 1;
   const { region, term, untilMs } = claim;
   for (const one of wanted) {
-    const why = await written(one, { region, term, ballot, untilMs });
+    const why = await written(one, { region, term, untilMs });
     if (why !== undefined) return { kind: "unanswered", where: one.place.where, why };
   }
   return { kind: "claimed" };

@@ -9,6 +9,7 @@ import {
 import {
   type FleetLease,
   type LeasePlace,
+  readLease,
   replicaPlace,
   witnessPlace,
   writeLease,
@@ -105,7 +106,9 @@ export const newLeases = (mistake?: Mistake) => {
     played.claims.push(seenMs);
   };
   /** What the leases are before the play begins. */
-  const begin = async (leases: readonly (FleetLease | undefined)[]): Promise<void> => {
+  const begin = async (
+    leases: readonly (Omit<FleetLease, "version"> | undefined)[],
+  ): Promise<void> => {
     world.isFree = true;
     for (const [index, place] of places("A").entries()) {
       const lease = leases[index];
@@ -113,7 +116,8 @@ export const newLeases = (mistake?: Mistake) => {
     }
     world.isFree = false;
   };
-  return { world, waiting, played, renew, claim, begin };
+  const read = () => Promise.all(places("A").map(readLease));
+  return { world, waiting, played, renew, claim, begin, read };
 };
 
 /** True where no plan of the holder reaches to a claim, by as much as the parameter says. */

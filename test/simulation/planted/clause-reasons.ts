@@ -35,6 +35,15 @@ const REASONS: readonly Reason[] = [
       ),
     }),
   ),
+  ...["attribute_not_exists(pk)", "version = :version"].map(
+    (clause): Reason => ({
+      ...{ write: "write a lease of the fleet", clause, becomes: "true" },
+      why: named(
+        "`test/service/fleet-leases.test.ts`",
+        "are found unsafe, where a lease is written without its condition",
+      ),
+    }),
+  ),
   {
     ...{ write: "claim", clause: "#protocol >= :term", becomes: "true" },
     why: named(

@@ -10,11 +10,16 @@ import { NO_TROUBLES } from "../../../lib/stack/store/head/troubles.ts";
 import { deleteLeftoverParams, writePageParams } from "../../../lib/stack/store/pages/pages.ts";
 import { raiseClusterVersionParams } from "../../../lib/stack/store/records/clusters.ts";
 import { goneMarkParams } from "../../../lib/stack/store/records/autoscalers.ts";
+import {
+  deleteLeaseParams,
+  writeLeaseParams,
+} from "../../../lib/stack/store/records/fleet-leases.ts";
 import { storedBytesParams } from "../../../lib/stack/store/records/stored-bytes.ts";
 import { putRecordParams } from "../../../lib/stack/store/records/write.ts";
 import { putDerivedParams } from "../../../lib/stack/store/summary/summary-items.ts";
 import {
   autoscalerKey,
+  fleetLeaseKey,
   indexKey,
   pageKey,
   summaryKey,
@@ -23,6 +28,8 @@ import { bodiesOf, PARTITION, REF } from "../../store/records.ts";
 import { autoscalerRecord } from "../../sync/world.ts";
 
 const TABLE = "state";
+const LEASE_PLACE = { key: fleetLeaseKey("eu-2"), tables: { stateTable: TABLE } };
+const FLEET_LEASE = { region: "eu-1", term: 0, version: 1, untilMs: 1 };
 const TOKEN = "token";
 const lease: Lease = { partition: PARTITION, epoch: 1, writeNumber: 1 };
 const TIMES = { nowMs: 0, evaluatedMs: 0, dueDoneMs: 0 };
@@ -81,6 +88,11 @@ export const REQUESTS_BY_FILE: Readonly<Record<string, readonly Request[]>> = {
   "head/repair-head.ts": [
     new UpdateItemCommand(lowerTimesParams(TABLE, lease, TIMES, TOKEN)),
     new UpdateItemCommand(raiseEpochParams(TABLE, lease, TOKEN)),
+  ],
+  "records/fleet-leases.ts": [
+    new PutItemCommand(writeLeaseParams(LEASE_PLACE, FLEET_LEASE, undefined)),
+    new PutItemCommand(writeLeaseParams(LEASE_PLACE, FLEET_LEASE, FLEET_LEASE)),
+    new DeleteItemCommand(deleteLeaseParams(LEASE_PLACE, FLEET_LEASE)),
   ],
   "head/wake-mark.ts": [
     new UpdateItemCommand(wakeMarkParams(TABLE, PARTITION, { dueMs: 1, token: TOKEN })),

@@ -1,4 +1,5 @@
 import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { FLEET_LEASE_PK_PREFIX } from "../../../lib/stack/store/table/keys.ts";
 
 /** Every kind of conditional write, told by what its request says. */
 const WRITES = [
@@ -20,6 +21,7 @@ const WRITES = [
   "mark a gone object",
   "count stored bytes",
   "mark a wake",
+  "write a lease of the fleet",
   "insert into history",
 ] as const;
 export type ConditionalWrite = (typeof WRITES)[number];
@@ -53,10 +55,14 @@ export const writeOf = (command: unknown): ConditionalWrite | undefined => {
   if (!isConditional(command)) return undefined;
   if (command instanceof UpdateItemCommand)
     return UPDATES.find(([part]) => command.input.UpdateExpression?.includes(part))?.[1];
-  if (command instanceof DeleteItemCommand) return "delete an old page";
+  if (command instanceof DeleteItemCommand)
+    return command.input.Key?.["sk"]?.S === "fleet"
+      ? "write a lease of the fleet"
+      : "delete an old page";
   const { Item, TableName, ConditionExpression = "" } = command.input;
   if (TableName === "history") return "insert into history";
   const sk = Item?.["sk"]?.S ?? "";
+  if (Item?.["pk"]?.S?.startsWith(FLEET_LEASE_PK_PREFIX)) return "write a lease of the fleet";
   if (sk.startsWith("page#")) return "write a page";
   if (sk === "summary" || sk === "index") return "write a summary";
   return ConditionExpression.includes("#counter = :expected") ? "edit a record" : "create a record";
@@ -128,6 +134,8 @@ export const CLAUSES: readonly Clause[] = [
   { write: "count stored bytes", clause: "repaidMs = :from", becomes: "true" },
   { write: "mark a wake", clause: "attribute_not_exists(dueMs)", becomes: "true" },
   { write: "mark a wake", clause: "dueMs = :before", becomes: "true" },
+  { write: "write a lease of the fleet", clause: "attribute_not_exists(pk)", becomes: "true" },
+  { write: "write a lease of the fleet", clause: "version = :version", becomes: "true" },
   { write: "insert into history", clause: "attribute_not_exists(pk)", becomes: "true" },
 ];
 

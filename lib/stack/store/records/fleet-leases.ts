@@ -1,5 +1,6 @@
 import {
   DeleteItemCommand,
+  type DeleteItemCommandInput,
   PutItemCommand,
   type PutItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
@@ -10,20 +11,14 @@ import type { Tables } from "../table/tables.ts";
 import { ABSENT } from "./write.ts";
 
 /*
- *  A  reads {A, term 3, ballot 0} ─────────────────────── renews ✗
- *  B  reads {A, term 3, ballot 0} ── claims: {B, term 3, ballot 1}
- *         SAME_REGION, SAME_BALLOT: A has read another lease, and plans nothing by this one
- *  A  reads {A, …, until 12:03} ─────────── renews until 12:04 ✗
- *  A  a second call of the same minute ── renews until 12:04
- *         SAME_TIME: the later write of two is refused, and A reads what the other one wrote
- *  A  reads {A, term 3} ─────────────────── renews ✗
- *  B  moves the fleet ── renews with term 4
- *         SAME_TERM
+ *  A  reads version 7 ───────────────────────── renews: version 8 ✗
+ *  B  reads version 7 ── claims: version 8
+ *         SAME_VERSION: A has read another lease, and plans nothing by this one
+ *  A  reads none ──────────────────────────── writes the first one ✗
+ *  A  a second call ── writes the first one
+ *         ABSENT: there is one. Its version begins with its time, above that of an earlier one
  */
-const SAME_REGION = "#region = :region";
-const SAME_TERM = "term = :term";
-const SAME_BALLOT = "ballot = :ballot";
-const SAME_TIME = "untilMs = :untilMs";
+const SAME_VERSION = "version = :version";
 
 /**
  * A lease of the fleet. It is one item that is written in one region only, so that its condition
@@ -34,8 +29,8 @@ export interface FleetLease {
   readonly region: string;
   /** The term of the fleet that it is a lease of. */
   readonly term: number;
-  /** Grows where two regions want the lease in one term: the higher number stays. */
-  readonly ballot: number;
+  /** Grows with each write. */
+  readonly version: number;
   /** Until then the stack that has the fleet plans by it. */
   readonly untilMs: number;
 }
@@ -77,12 +72,12 @@ export const readLease = async ({ tables, key }: LeasePlace): Promise<FleetLease
   const lease = {
     region: item["region"]?.S ?? "",
     term: Number(item["term"]?.N),
-    ballot: Number(item["ballot"]?.N),
+    version: Number(item["version"]?.N),
     untilMs: Number(item["untilMs"]?.N),
   };
   // On doubt, a lease that no stack can renew or claim: then nothing is planned by it, or taken.
   return Object.values(lease).some(Number.isNaN)
-    ? { region: "", term: Number.MAX_SAFE_INTEGER, ballot: 0, untilMs: Number.MAX_SAFE_INTEGER }
+    ? { region: "", term: Number.MAX_SAFE_INTEGER, version: 0, untilMs: Number.MAX_SAFE_INTEGER }
     : lease;
 };
 
@@ -90,18 +85,12 @@ const conditionOf = (seen: FleetLease | undefined): Partial<PutItemCommandInput>
   seen === undefined
     ? { ConditionExpression: ABSENT }
     : {
-        ConditionExpression: [SAME_REGION, SAME_TERM, SAME_BALLOT, SAME_TIME].join(" AND "),
-        ExpressionAttributeNames: { "#region": "region" },
-        ExpressionAttributeValues: {
-          ":region": { S: seen.region },
-          ":term": { N: String(seen.term) },
-          ":ballot": { N: String(seen.ballot) },
-          ":untilMs": { N: String(seen.untilMs) },
-        },
+        ConditionExpression: SAME_VERSION,
+        ExpressionAttributeValues: { ":version": { N: String(seen.version) } },
       };
 
 export const writeLeaseParams = (
-  { tables, key }: LeasePlace,
+  { tables, key }: Pick<LeasePlace, "key"> & { readonly tables: Pick<Tables, "stateTable"> },
   next: FleetLease,
   seen: FleetLease | undefined,
 ): PutItemCommandInput => ({
@@ -110,22 +99,24 @@ export const writeLeaseParams = (
     ...itemKey(key),
     region: { S: next.region },
     term: { N: String(next.term) },
-    ballot: { N: String(next.ballot) },
+    version: { N: String(next.version) },
     untilMs: { N: String(next.untilMs) },
   },
   ...conditionOf(seen),
 });
 
 /**
- * Writes a lease in place of the one that was read. False where it has changed since. Where the
- * answer to a first attempt was lost, the stored lease shows that it took effect.
+ * Writes a lease in place of the one that was read, with the next version. False where it has
+ * changed since. Where the answer to a first attempt was lost, the stored lease shows that it took
+ * effect.
  */
 export const writeLease = async (
   place: LeasePlace,
-  next: FleetLease,
+  wanted: Omit<FleetLease, "version">,
   seen: FleetLease | undefined,
 ): Promise<boolean> => {
   const { tables } = place;
+  const next = { ...wanted, version: seen === undefined ? wanted.untilMs : seen.version + 1 };
   const params = writeLeaseParams(place, next, seen);
   const isWritten = await wasExecuted(tables, "write a lease of the fleet", () =>
     tables.client.send(new PutItemCommand(params)),
@@ -135,15 +126,24 @@ export const writeLease = async (
   return (
     stored?.region === next.region &&
     stored.term === next.term &&
-    stored.ballot === next.ballot &&
+    stored.version === next.version &&
     stored.untilMs >= next.untilMs
   );
 };
 
+export const deleteLeaseParams = (
+  { tables, key }: Pick<LeasePlace, "key"> & { readonly tables: Pick<Tables, "stateTable"> },
+  seen: FleetLease,
+): DeleteItemCommandInput => ({
+  TableName: tables.stateTable,
+  Key: itemKey(key),
+  ...conditionOf(seen),
+});
+
 /** Deletes a lease as it was read. False where it has changed since. */
 export const deleteLease = async (place: LeasePlace, seen: FleetLease): Promise<boolean> => {
-  const { tables, key } = place;
-  const params = { TableName: tables.stateTable, Key: itemKey(key), ...conditionOf(seen) };
+  const { tables } = place;
+  const params = deleteLeaseParams(place, seen);
   const isDeleted = await wasExecuted(tables, "withdraw a lease of the fleet", () =>
     tables.client.send(new DeleteItemCommand(params)),
   );
