@@ -55,11 +55,11 @@ export const newLeases = (mistake?: Mistake) => {
   const world = { nowMs: 0, hasTaken: false, isFree: false };
   const held = (actor: Actor, execute: () => unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const executed = (): Promise<unknown> => Promise.resolve().then(execute);
+      const once = (): Promise<unknown> => Promise.resolve().then(execute);
       const noAnswer = (): void => reject(failure("TimeoutError"));
       const fates: Readonly<Record<Fate, () => void>> = {
-        answered: () => void executed().then(resolve, reject),
-        lost: () => void executed().then(noAnswer, noAnswer),
+        answered: () => void once().then(resolve, reject),
+        lost: () => void once().then(noAnswer, noAnswer),
         cut: () => reject(failure("cut off")),
       };
       waiting.push({ actor, run: (fate) => fates[fate]() });
