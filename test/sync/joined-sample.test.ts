@@ -49,3 +49,19 @@ it.each([
     expect(metrics.map((metric) => metric.average)).toEqual([undefined, average]);
   },
 );
+
+it("A sample has the most pods without a usable sample of all metrics, and of several evaluations", () => {
+  const sampleWith = (...missing: readonly (number | undefined)[]): Sample =>
+    sampleOf(1, {
+      ...{ kind: "hold", failed: false, from: 3, because: { reason: "WithinTarget", message: "" } },
+      ...{ steps: [], status: {} },
+      metrics: missing.map((pods) => ({
+        ...{ name: "cpu", type: "Resource", kind: "measured", value: "62%", target: "50%" },
+        ...{ proposal: 3, ...(pods !== undefined && { pods: { matched: 9, missing: pods } }) },
+      })),
+    } as unknown as Evaluation);
+  expect(sampleWith(2, undefined, 4)).toMatchObject({ missing: 4 });
+  expect(sampleWith(undefined)).not.toHaveProperty("missing");
+  expect(joinedSample(sampleWith(2), sampleWith(undefined))).toMatchObject({ missing: 2 });
+  expect(joinedSample(sampleWith(undefined), sampleWith(undefined))).not.toHaveProperty("missing");
+});
