@@ -26,17 +26,18 @@ export type Load = keyof typeof CPU;
 
 const PERIOD_MS = 15_000;
 const SYNCS_MAX = 10;
+const MAX_OF_ONE_POD = 10;
 /** Edits of the last minute are told in every sync, which is not how a cluster at rest is. */
 const REGISTERED = Date.now() - 3_600_000;
 
-const manifest = ({ namespace: ns, name }: App) => ({
+const manifest = ({ namespace: ns, name, pods = 1 }: App) => ({
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
   metadata: { name, namespace: ns },
   spec: {
     scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
     minReplicas: 1,
-    maxReplicas: 10,
+    maxReplicas: MAX_OF_ONE_POD * pods,
     metrics: [
       {
         type: "Resource",

@@ -110,13 +110,39 @@ const measureSize = async (
   }
 };
 
-type RunningEngine = Awaited<ReturnType<(typeof ENGINES)[number]["start"]>>;
+export type RunningEngine = Awaited<ReturnType<(typeof ENGINES)[number]["start"]>>;
 
 const measureOwn = async (
   stage: Stage,
   engine: RunningEngine,
 ): Promise<Omit<Figures, "workloads" | "hpa">> => {
-  const { plane, adapter, apps, dir } = stage;
+  const { plane, adapter, apps } = stage;
+  const subject = await openSubject(stage, engine);
+  const { sync } = subject;
+  adapter.cpuMilli = CPU.calm;
+  say(`${WARM_UP + SYNCS} steady syncs of ${apps.length} workloads`);
+  const { steady, serverMs, others } = await steadySyncs(
+    plane,
+    sync,
+    Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS),
+  );
+  const lists = await bareLists(plane);
+  adapter.cpuMilli = CPU.up;
+  const bursts: Figures["burst"][] = [];
+  const reaction = await reactionTo(stage, async () =>
+    bursts.push(await untilAllScaled(sync, apps.length)),
+  );
+  await subject.stop();
+  const [burst] = bursts;
+  if (!burst) throw new Error("nothing was scaled");
+  return { sync: medians(steady), serverMs, others, burst, reaction, lists };
+};
+
+/** The function in a process of its own, with tables that have an autoscaler for each workload. */
+export const openSubject = async (
+  { plane, apps, dir }: Pick<Stage, "plane" | "apps" | "dir">,
+  engine: RunningEngine,
+): Promise<{ readonly sync: () => Promise<Measured>; readonly stop: () => Promise<unknown> }> => {
   const tables = testTables(engine.client, engine.tables, Date.now);
   const cluster = {
     name: clusterName("bench"),
@@ -137,30 +163,14 @@ const measureOwn = async (
       dueMs: Date.now(),
       periodMs: PERIOD_MS,
     });
-  adapter.cpuMilli = CPU.calm;
-  say(`${WARM_UP + SYNCS} steady syncs of ${apps.length} workloads`);
-  const { steady, serverMs, others } = await steadySyncs(
-    plane,
-    sync,
-    Math.max(PACE_MIN_MS, apps.length * PACE_PER_WORKLOAD_MS),
-  );
-  const lists = await bareLists(plane);
-  adapter.cpuMilli = CPU.up;
-  const bursts: Figures["burst"][] = [];
-  const reaction = await reactionTo(stage, async () =>
-    bursts.push(await untilAllScaled(sync, apps.length)),
-  );
-  await subject.stop();
-  const [burst] = bursts;
-  if (!burst) throw new Error("nothing was scaled");
-  return { sync: medians(steady), serverMs, others, burst, reaction, lists };
+  return { sync, stop: () => subject.stop() };
 };
 
 /**
  * Syncs in even steps, as in life: at uneven ones the windows must be written. What the API server
  * takes at rest is subtracted.
  */
-const steadySyncs = async (
+export const steadySyncs = async (
   plane: Stage["plane"],
   sync: () => Promise<Measured>,
   paceMs: number,
@@ -217,7 +227,7 @@ const untilAllScaled = async (
   return all;
 };
 
-const medians = (measured: readonly Measured[]): Measured => {
+export const medians = (measured: readonly Measured[]): Measured => {
   const of = (figure: (one: Measured) => number): number => median(measured.map(figure));
   const phases = Object.keys(measured[0]?.phasesMs ?? {});
   return {

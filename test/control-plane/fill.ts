@@ -2,11 +2,17 @@ import { randomUUID } from "node:crypto";
 import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
-/** A workload to be made: its deployment, and a running pod of it. */
+/** A workload to be made: its deployment, and its running pods. */
 export interface App {
   readonly namespace: string;
   readonly name: string;
+  /** How many pods it has. Default 1. */
+  readonly pods?: number;
 }
+
+/** The names of the pods of a workload. */
+export const podsOf = ({ name, pods = 1 }: App): readonly string[] =>
+  Array.from({ length: pods }, (_, at) => `${name}-${at}`);
 
 const PER_NAMESPACE = 50;
 const PARALLEL = 16;
@@ -32,8 +38,8 @@ const template = (name: string) => ({
 });
 
 /**
- * Makes namespaces, and for each workload a deployment of one pod and that pod, Running and Ready:
- * no controller runs that would.
+ * Makes namespaces, and for each workload a deployment and its pods, Running and Ready: no controller
+ * runs that would.
  */
 export const fillCluster = async (
   plane: Pick<ControlPlane, "call">,
@@ -50,9 +56,11 @@ export const fillCluster = async (
   const sinceText = new Date(Date.now() - 600_000).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = (type: string) => ({ type, status: "True", lastTransitionTime: sinceText });
   let made = 0;
-  await mapWithLimit(apps, PARALLEL, async ({ namespace, name }) => {
+  await mapWithLimit(apps, PARALLEL, async (app) => {
+    const { namespace, name } = app;
+    const pods = podsOf(app);
     const spec = {
-      replicas: 1,
+      replicas: pods.length,
       selector: { matchLabels: { app: name } },
       template: template(name),
     };
@@ -62,29 +70,29 @@ export const fillCluster = async (
       metadata: { name, labels: { app: name } },
       spec,
     });
-    const pod = {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        name: `${name}-0`,
-        labels: { app: name },
-        ownerReferences: [ownerOf(name)],
-      },
-      spec: template(name).spec,
-    };
-    await make("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
-    const status = {
-      phase: "Running",
-      startTime: sinceText,
-      conditions: ["Ready", "ContainersReady", "Initialized", "PodScheduled"].map(condition),
-    };
-    await make(
-      "PATCH",
-      `/api/v1/namespaces/${namespace}/pods/${name}-0/status`,
-      { status },
-      "application/merge-patch+json",
-    );
-    const replicas = { status: { replicas: 1, readyReplicas: 1, observedGeneration: 1 } };
+    const owner = ownerOf(name);
+    for (const podName of pods) {
+      const pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: podName, labels: { app: name }, ownerReferences: [owner] },
+        spec: template(name).spec,
+      };
+      await make("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
+      const status = {
+        phase: "Running",
+        startTime: sinceText,
+        conditions: ["Ready", "ContainersReady", "Initialized", "PodScheduled"].map(condition),
+      };
+      await make(
+        "PATCH",
+        `/api/v1/namespaces/${namespace}/pods/${podName}/status`,
+        { status },
+        "application/merge-patch+json",
+      );
+    }
+    const count = pods.length;
+    const replicas = { status: { replicas: count, readyReplicas: count, observedGeneration: 1 } };
     await make(
       "PATCH",
       `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/status`,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import { published } from "../cluster/wire/published.ts";
 import { registerGroups } from "./aggregated.ts";
-import type { App } from "./fill.ts";
+import { type App, podsOf } from "./fill.ts";
 import type { ControlPlane } from "./start.ts";
 
 /**
@@ -128,8 +128,9 @@ const answerOf = (
         (match[1] === undefined || match[1] === namespace) &&
         (wanted === undefined || wanted === name),
     )
-    .map(({ namespace, name }, at) => ({
-      metadata: { name: `${name}-0`, namespace, labels: { app: name } },
+    .flatMap((app) => podsOf(app).map((pod) => ({ ...app, pod })))
+    .map(({ namespace, name, pod }, at) => ({
+      metadata: { name: pod, namespace, labels: { app: name } },
       timestamp,
       window: "15s",
       containers: [
