@@ -70,11 +70,13 @@ const listOnce = async <Item>(
   };
   const { onPage = collect } = what;
   const unchanged = what.unchanged?.begin();
+  const versions = new Set<string | undefined>();
   const sizes = pageSizes(transport, [what.path, fieldsOf(what)].join("?"));
   const ended = (): Listed<Item> => {
     sizes.end();
     unchanged?.end();
-    return { kind: "listed", items, complete: true, remaining: 0, passedOver };
+    const [version] = versions.size === 1 ? versions : [];
+    return { kind: "listed", items, complete: true, remaining: 0, passedOver, version };
   };
   let at: PageAt = {
     token: undefined,
@@ -94,6 +96,7 @@ const listOnce = async <Item>(
     what.weigh?.(answer.weights);
     sizes.read(answer);
     const { next, remaining } = answer;
+    versions.add(answer.version);
     if (next === undefined) return ended();
     if (what.enough?.(remaining))
       return { kind: "listed", items, complete: false, remaining, passedOver };

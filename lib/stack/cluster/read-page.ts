@@ -76,6 +76,11 @@ export type Listed<Item> =
       /** Estimate of the server of the objects that follow. */
       readonly remaining: number | undefined;
       /**
+       * The resourceVersion of the state that all pages show, where the LIST has ended and its server
+       * says it.
+       */
+      readonly version?: string | undefined;
+      /**
        * Objects that are there and are too large to be read. What needs one of them holds; the
        * others go on.
        */
@@ -106,6 +111,7 @@ export interface ReadObjectsPage<Item> {
   readonly objects: number;
   readonly next: string | undefined;
   readonly remaining: number | undefined;
+  readonly version: string | undefined;
   readonly passedOver: readonly PassedOver[];
   /**
    * Of the unpacked answer; as many as an answer may have, where the object in it was passed over.
@@ -283,9 +289,14 @@ const nameOf = (raw: Json): PassedOver => {
   return { namespace: asName(namespace), name: asName(name) };
 };
 
-const restOf = (body: Json): Pick<ReadObjectsPage<unknown>, "next" | "remaining"> => {
-  const { continue: next, remainingItemCount: remaining } = asObject(body["metadata"]);
+const restOf = (body: Json): Pick<ReadObjectsPage<unknown>, "next" | "remaining" | "version"> => {
+  const {
+    continue: next,
+    remainingItemCount: remaining,
+    resourceVersion: version,
+  } = asObject(body["metadata"]);
   return {
+    version: typeof version === "string" && version !== "" ? version : undefined,
     next: typeof next === "string" && next !== "" ? next : undefined,
     remaining: typeof remaining === "number" ? remaining : undefined,
   };

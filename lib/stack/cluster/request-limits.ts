@@ -9,6 +9,38 @@ import { boundedRequests } from "../aws/bounded-requests.ts";
 export const READ_TIMEOUT_MS = 10_000;
 
 /**
+ * A watch has shown all that has changed once nothing has come for so long after its status; on a
+ * server at rest the changes follow within a millisecond or two. One that never pauses is ended,
+ * and the next sync goes on behind what has come.
+ */
+export const WATCH_QUIET_MS = 100;
+export const WATCH_MOST_MS = 500;
+
+/** Longest wait for a watch. A LIST in its place comes after it in the same sync. */
+export const WATCH_TIMEOUT_MS = 2_000;
+
+/**
+ * A LIST with more objects than this is followed by watches: of fewer, the LIST costs no more than a
+ * watch.
+ */
+export const WATCHED_OBJECTS_MIN = 500;
+
+/** How long changes are added to a LIST before all of it is read again. */
+export const WATCHED_MS = 5 * 60_000;
+
+/**
+ * Elements of lists and maps in all LISTs of the process that changes are added to: those of 20,000
+ * pods.
+ */
+export const WATCHED_PARTS_MAX = 500_000;
+
+/**
+ * An event has as many bytes as so many packed objects of a LIST. A watch with more events than
+ * this share of the objects is followed by a LIST.
+ */
+export const WATCHED_EVENT_OBJECTS = 30;
+
+/**
  * Most connections to one cluster. Only a burst of writes opens so many, where it finds that they
  * bring more answers (lib/stack/sync/scale/pace.ts). Each call in flight takes a seat of API
  * Priority and Fairness.

@@ -1,3 +1,4 @@
+import { type FollowedLists, followedLists } from "./followed-lists.ts";
 import { type KeptLists, keptLists } from "../list-memory.ts";
 import {
   ABSENCE_TTL_MS,
@@ -28,6 +29,9 @@ export interface ClientMemory {
   readonly heavy: HeavyNamespaces;
   readonly slow: SlowFlows;
   readonly unchanged: KeptLists;
+  readonly followed: FollowedLists;
+  /** Pods that workloads count and the last LIST did not show, by target. */
+  readonly uncounted: Map<string, number>;
   readonly otherStacks: OtherStacks;
   /** For each kind, the version of its group that was served last. */
   readonly rivalVersions: Map<string, string>;
@@ -63,6 +67,8 @@ export const newMemory = (clock: () => number, notice: (message: string) => void
     heavy: heavyNamespaces(),
     slow: slowFlows(clock, { ttlMs: SLOW_TTL_MS, most: MAX_SLOW_NAMESPACES }),
     unchanged: keptLists(),
+    followed: followedLists(clock),
+    uncounted: new Map(),
     otherStacks: otherStacks(clock),
     rivalVersions: new Map(),
     metricVersions: new Map(),

@@ -26,6 +26,7 @@ import { namespaceCalls } from "./namespace-calls.ts";
 import { heaviest } from "../../turns/shares.ts";
 import { HEAVY_NAMESPACES, looksPerPod } from "./scopes.ts";
 import type { ClientMemory } from "./memory.ts";
+import { missingPods } from "./missing-pods.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
 import { type ByNamespace, observePods } from "./pods.ts";
@@ -72,7 +73,11 @@ export const observeWatched = async (
   const needs = await needsOf(watched, scales);
   const questions = askQueries(observing, needs, unread);
   const [pods, listed, rivals, monitors] = await Promise.all([
-    observePods(observing, new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : [])))),
+    observePods(
+      observing,
+      new Set(needs.flatMap((need) => (need.pods ? [need.namespace] : []))),
+      (seen) => missingPods(seen, watched, scales),
+    ),
     askLists(observing, needs),
     observeRivals(observing, watched, scales),
     observingMonitors,

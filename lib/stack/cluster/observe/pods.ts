@@ -9,6 +9,7 @@ import { inNamespace, segment } from "../discovery.ts";
 import { readPod, POD_LIST, POD_METRICS_LIST } from "../read/pods.ts";
 import type { CallBudget } from "../transport/budget.ts";
 import type { WireKind } from "../wire/message.ts";
+import { keyOfObject } from "./followed-lists.ts";
 import { listScope, covers, type Scope, type ScopeRead, scopesFor } from "./scopes.ts";
 import type { Observing } from "./workloads.ts";
 import type { Listed } from "../read-page.ts";
@@ -21,19 +22,55 @@ export type ByNamespace<Item> = ReadonlyMap<Namespace, Answer<LabelIndex<Item>>>
 
 /**
  * Reads the pods of these namespaces, with the fields that rules use. It ends when those are read
- * that all namespaces share. Heavy ones are added as they come.
+ * that all namespaces share. Heavy ones are added as they come. `missing`: how many pods of each
+ * target its workload counts that are not among the answers.
+ *
+ * A watch shows its changes a moment after they are made. So where it has left out pods that a
+ * workload counts, all are listed: rules that see too few of the pods would shrink the workload.
  */
-export const observePods = (
+export const observePods = async (
   observing: Observing,
   namespaces: ReadonlySet<Namespace>,
-): Promise<ByNamespace<Pod>> =>
-  byNamespace(observing, namespaces, ({ namespace }) => ({
-    path: `/api/v1${inNamespace(namespace)}/pods`,
-    resource: "pods",
-    protobuf: POD_LIST,
-    convert: readPod,
-    lasting: true,
-  }));
+  missing: (pods: ByNamespace<Pod>) => ReadonlyMap<string, number>,
+): Promise<ByNamespace<Pod>> => {
+  const { followed, uncounted } = observing.memory;
+  const read = async (): Promise<Followable<ByNamespace<Pod>>> => {
+    let isFollowed = false;
+    const items = await byNamespace(observing, namespaces, ({ namespace }) => ({
+      path: `/api/v1${inNamespace(namespace)}/pods`,
+      resource: "pods",
+      protobuf: POD_LIST,
+      convert: readPod,
+      lasting: {
+        onFollowed: () => {
+          isFollowed = true;
+        },
+      },
+    }));
+    return { items, isFollowed };
+  };
+  const listed = ({ items }: Followable<ByNamespace<Pod>>): ByNamespace<Pod> => {
+    uncounted.clear();
+    if (followed.isFollowed(PODS)) for (const each of missing(items)) uncounted.set(...each);
+    return items;
+  };
+  const first = await read();
+  if (!first.isFollowed) return listed(first);
+  const isWhole = [...missing(first.items)].every(
+    ([target, pods]) => pods <= (uncounted.get(target) ?? 0),
+  );
+  if (isWhole) return first.items;
+  followed.forget(PODS);
+  return listed(await read());
+};
+
+const PODS = "/api/v1/pods";
+
+interface Followable<Items> {
+  readonly items: Items;
+  /** True where a watch has told what is new. */
+  readonly isFollowed: boolean;
+}
 
 type PodMetricsAsking = Extract<Asking<MetricQuery>, { readonly way: "list" }>;
 
@@ -80,8 +117,11 @@ interface PodList<Item> {
   readonly protobuf: WireKind;
   readonly paged?: boolean;
   readonly convert: (raw: Json) => Item | undefined;
-  /** An object stays the same for many syncs. Objects of metrics-server are new each time. */
-  readonly lasting?: true;
+  /**
+   * An object stays the same for many syncs. Objects of metrics-server are new each time.
+   * `onFollowed` is called where only what has changed was read.
+   */
+  readonly lasting?: { readonly onFollowed: () => void };
 }
 
 type Labelled = { readonly labels: Readonly<Record<string, string>> };
@@ -199,14 +239,16 @@ interface Gathering<Item> {
 /** An object with its namespace; without an item where nothing is asked about the namespace. */
 interface Placed<Item> {
   readonly namespace: string;
+  /** Its place in a LIST (keyOfObject). */
+  readonly key: string;
   readonly item?: Item;
 }
 
 /**
  * Adds each object to the list of its namespace when its page arrives. Objects of other namespaces
- * are not converted.
+ * are not converted. Of a LIST that is followed only the changes are read.
  */
-const listInto = <Item>(
+const listInto = async <Item>(
   observing: Observing,
   {
     podList,
@@ -216,7 +258,42 @@ const listInto = <Item>(
   { gathered, shown }: Gathering<Item>,
 ): Promise<ScopeRead<Placed<Item>>> => {
   const { path, resource, protobuf, paged, convert, lasting } = podList;
-  return listScope<Placed<Item>>(
+  const { memory, session } = observing;
+  const read = (raw: Json): Placed<Item> => {
+    const metadata = asObject(raw["metadata"]);
+    const namespace = asText(metadata["namespace"]);
+    const item = namespaces.has(namespace) ? convert(raw) : undefined;
+    return { namespace, key: keyOfObject(metadata), ...(item && { item }) };
+  };
+  const isSame = ({ namespace, item }: Placed<Item>): boolean =>
+    namespaces.has(namespace) === (item !== undefined);
+  const onPage = (objects: readonly Placed<Item>[]): void => {
+    for (const { namespace, item } of objects) {
+      shown.see(namespace);
+      if (item === undefined) continue;
+      const known = gathered.get(namespace);
+      if (known) known.push(item);
+      else gathered.set(namespace, [item]);
+    }
+  };
+  const isOfAll = ({ namespace, without }: Scope): boolean =>
+    namespace === undefined && without === undefined;
+  const mayFollow = lasting !== undefined && isOfAll(of.scope);
+  const objects =
+    mayFollow &&
+    (await memory.followed.follow(
+      session.transport,
+      { path, resource, protobuf, read, isSame },
+      observing.budget,
+    ));
+  if (objects) {
+    lasting?.onFollowed();
+    onPage(objects);
+    return { listed: { ...WHOLE_LIST, items: [] }, scope: of.scope, heavy: [] };
+  }
+  const seen = new Map<string, Placed<Item>>();
+  const { budget, parts } = countingParts(observing.budget);
+  const scopeRead = await listScope<Placed<Item>>(
     observing,
     of,
     {
@@ -224,33 +301,49 @@ const listInto = <Item>(
       resource,
       protobuf,
       ...(paged !== undefined && { paged }),
-      ...(lasting && {
-        unchanged: {
-          begin: () => observing.memory.unchanged.begin(path),
-          isSame: ({ namespace, item }) => namespaces.has(namespace) === (item !== undefined),
-        },
-      }),
+      ...(lasting && { unchanged: { begin: () => memory.unchanged.begin(path), isSame } }),
       begin: () => {
         gathered.clear();
         shown.begin();
+        seen.clear();
       },
-      read: (raw) => {
-        const namespace = asText(asObject(raw["metadata"])["namespace"]);
-        const item = namespaces.has(namespace) ? convert(raw) : undefined;
-        return { namespace, ...(item && { item }) };
-      },
-      onPage: (objects) => {
-        for (const { namespace, item } of objects) {
-          shown.see(namespace);
-          if (item === undefined) continue;
-          const known = gathered.get(namespace);
-          if (known) known.push(item);
-          else gathered.set(namespace, [item]);
-        }
+      read,
+      onPage: (page) => {
+        onPage(page);
+        if (mayFollow) for (const object of page) seen.set(object.key, object);
       },
     },
-    observing.budget,
+    budget,
   );
+  const { listed, scope } = scopeRead;
+  if (mayFollow && isOfAll(scope) && listed.kind === "listed" && listed.version !== undefined)
+    if (listed.complete && listed.passedOver.length === 0)
+      memory.followed.keep(path, { version: listed.version, objects: seen, parts: parts() });
+  return scopeRead;
+};
+
+const WHOLE_LIST = { kind: "listed", complete: true, remaining: 0, passedOver: [] } as const;
+
+/** The same budget, and the values of answers that were kept of it since. */
+const countingParts = (
+  budget: CallBudget,
+): { readonly budget: CallBudget; readonly parts: () => number } => {
+  let parts = 0;
+  return {
+    parts: () => parts,
+    budget: {
+      ...budget,
+      keep: (more) => {
+        const isKept = budget.keep(more);
+        if (isKept) parts += more;
+        return isKept;
+      },
+      free: (fewer) => {
+        parts -= fewer;
+        budget.free(fewer);
+      },
+    },
+  };
 };
 
 /** The newest version of a group that both sides know. */

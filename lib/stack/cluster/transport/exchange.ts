@@ -132,6 +132,11 @@ export interface Outgoing {
     readonly afterMs: number;
     readonly ends: (cut: Cut) => Promise<boolean>;
   };
+  /**
+   * For an answer that the server does not end, such as a watch. Called when its status has come:
+   * the answer is over where nothing more has come for `quietMs`, and after `mostMs` at the latest.
+   */
+  readonly endless?: () => { readonly quietMs: number; readonly mostMs: number };
 }
 
 /**
@@ -170,7 +175,7 @@ export const exchange = (outgoing: Outgoing): Promise<Exchange> => {
 
 const perform = (
   request: http.ClientRequest,
-  { secure, body, timeoutMs, maxBytes, after = OF_THE_MACHINE.after, look }: Outgoing,
+  { secure, body, timeoutMs, maxBytes, after = OF_THE_MACHINE.after, look, endless }: Outgoing,
   progress: Progress,
 ): Promise<Exchange> =>
   new Promise((resolve) => {
@@ -201,7 +206,8 @@ const perform = (
     request.on("response", (response) => {
       progress.answering = true;
       progress.cut.headers = response.headers;
-      collect(response, maxBytes, progress).then((bytes) => {
+      const whenQuiet = endless && quiet(endless(), after);
+      collect(response, { maxBytes, progress, whenQuiet }).then((bytes) => {
         end({
           kind: "answered",
           status: response.statusCode ?? 0,
@@ -237,12 +243,17 @@ const follow = (socket: Socket, secure: boolean, progress: Progress): void => {
 
 const gunzip = promisify(zlib.gunzip);
 
-const collect = async (
-  response: IncomingMessage,
-  maxBytes: number,
-  progress: Progress,
-): Promise<Buffer> => {
-  const bytes = await received(response, maxBytes, progress);
+type WhenQuiet = (response: IncomingMessage, stop: () => void) => void;
+
+interface Collecting {
+  readonly maxBytes: number;
+  readonly progress: Progress;
+  readonly whenQuiet: WhenQuiet | undefined;
+}
+
+const collect = async (response: IncomingMessage, collecting: Collecting): Promise<Buffer> => {
+  const { maxBytes, progress } = collecting;
+  const bytes = await received(response, collecting);
   if (response.headers["content-encoding"] !== "gzip") return bytes;
   try {
     // Decompresses off this thread, and as a rule in one piece: with the usual 16 KB the event loop
@@ -286,8 +297,7 @@ const chunkFor = (packed: Buffer): number => {
 
 const received = (
   response: IncomingMessage,
-  maxBytes: number,
-  progress: Progress,
+  { maxBytes, progress, whenQuiet }: Collecting,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const { chunks } = progress.cut;
@@ -296,11 +306,40 @@ const received = (
       if (progress.wireBytes > maxBytes) response.destroy(tooLarge(maxBytes, progress));
       else chunks.push(chunk);
     });
-    response.on("end", () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-    );
+    const whole = (): void =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    response.on("end", whole);
     response.on("error", reject);
+    whenQuiet?.(response, () => {
+      whole();
+      // The server would go on: nothing but the end of the connection stops it.
+      response.destroy();
+    });
   });
+
+/** Calls `stop` once where nothing has come for `quietMs`, and after `mostMs` at the latest. */
+const quiet =
+  (
+    { quietMs, mostMs }: { readonly quietMs: number; readonly mostMs: number },
+    after: Surroundings["after"],
+  ): WhenQuiet =>
+  (response, stop) => {
+    const cancel = (): void => {
+      cancelQuiet();
+      cancelMost();
+    };
+    const over = (): void => {
+      cancel();
+      stop();
+    };
+    const cancelMost = after(mostMs, over);
+    let cancelQuiet = after(quietMs, over);
+    response.on("data", () => {
+      cancelQuiet();
+      cancelQuiet = after(quietMs, over);
+    });
+    response.on("close", cancel);
+  };
 
 const tooLarge = (maxBytes: number, progress: Progress): RangeError => {
   progress.because = "too-large";

@@ -3,9 +3,10 @@ import { isTidemarkError } from "../../../rules/model/errors.ts";
 import type { ApiFailure } from "../../../rules/model/observation.ts";
 import type { Access, Credentials } from "../access/access.ts";
 import { bareHost } from "../reachable.ts";
-import { MAX_ANSWER_BYTES } from "../request-limits.ts";
+import { MAX_ANSWER_BYTES, WATCH_MOST_MS, WATCH_QUIET_MS } from "../request-limits.ts";
 import { PROTOBUF, type Decoded, decodeAnswer, decodeCut, STATUS_KIND } from "../wire/answer.ts";
 import { NAMED_LIST } from "../wire/objects.ts";
+import { decodeWatch } from "../wire/watch.ts";
 import type { KnownItems, Receiver, Message, WireKind } from "../wire/message.ts";
 import {
   type Answered,
@@ -54,6 +55,11 @@ export interface ApiRequest {
     readonly afterMs: number;
     readonly ends: (items: readonly CutItem[]) => boolean;
   };
+  /**
+   * The changes of `protobuf` since the version in `query`. The body of the answer has the `events`
+   * that have come (wire/watch.ts).
+   */
+  readonly watch?: true;
   /** Only the metadata of the objects of a list, as JSON. */
   readonly metadataOnly?: true;
   /** What `onItem` keeps of an item is small, whatever the item holds. */
@@ -122,9 +128,19 @@ export const sender = (
           ends: async (cut) => early.ends(await itemsOfCut(cut, request)),
         },
       }),
+      ...(request.watch && { endless: () => watchEnds(elapsed() - startMs) }),
       ...(body !== undefined && { body }),
     });
   };
+};
+
+/**
+ * When a watch has shown what has changed. The API server sends it right behind its status, so that
+ * a pause means that there is no more. A server that was slow to answer gets a longer one.
+ */
+const watchEnds = (answeredMs: number): { readonly quietMs: number; readonly mostMs: number } => {
+  const quietMs = Math.max(WATCH_QUIET_MS, 2 * answeredMs);
+  return { quietMs, mostMs: quietMs + WATCH_MOST_MS };
 };
 
 const ACCEPT_JSON = "application/json";
@@ -269,6 +285,9 @@ const groupVersionOf = ({ path }: ApiRequest): string =>
 const isProtobuf = ({ headers }: Pick<Answered, "headers">): boolean =>
   (headers["content-type"] ?? "").split(";")[0]?.trim() === PROTOBUF;
 
+const isWatch = (answer: Pick<Answered, "headers">): boolean =>
+  isProtobuf(answer) && /;\s*stream=watch/.test(answer.headers["content-type"] ?? "");
+
 /** Gives away what has come of the items of an answer that was cut off (ApiRequest.onCut). */
 export const giveCut = async (broken: Broken, request: ApiRequest): Promise<void> => {
   if (!request.onCut || broken.because !== "timeout") return;
@@ -291,7 +310,18 @@ const itemsOfCut = async (
 /** The content of an answer, in the format of its content type. */
 export const bodyOf = async (
   answer: Answered,
-  { protobuf, fields, ...receiver }: ApiRequest & Receiver,
+  { watch, ...request }: ApiRequest & Receiver,
+): Promise<Decoded> => {
+  if (!watch || request.protobuf === undefined || answer.status >= 300)
+    return objectOf(answer, request);
+  return isWatch(answer)
+    ? decodeWatch(answer.bytes, request.protobuf)
+    : { kind: "broken", state: "it is no watch" };
+};
+
+const objectOf = async (
+  answer: Answered,
+  { protobuf, fields, ...receiver }: Omit<ApiRequest, "watch"> & Receiver,
 ): Promise<Decoded> => {
   if (isProtobuf(answer)) {
     if (answer.status >= 300 || protobuf === undefined)

@@ -8,6 +8,7 @@ import {
   PUT_SOCKET_IDLE_MS,
   READ_SOCKET_IDLE_MS,
   READ_TIMEOUT_MS,
+  WATCH_TIMEOUT_MS,
 } from "../request-limits.ts";
 import type { CallBudget } from "./budget.ts";
 import { type Exchange, connectionPool, type Pool, type Surroundings } from "./exchange.ts";
@@ -137,6 +138,8 @@ interface HttpSession {
   readonly formats: Formats;
 }
 
+const longestMs = ({ watch }: ApiRequest): number => (watch ? WATCH_TIMEOUT_MS : READ_TIMEOUT_MS);
+
 const read = async (
   http: HttpSession,
   request: ApiRequest,
@@ -147,7 +150,7 @@ const read = async (
   for (;;) {
     const over = budget.take();
     if (over) return failed(over);
-    const timeoutMs = Math.min(READ_TIMEOUT_MS, budget.remainingMs());
+    const timeoutMs = Math.min(longestMs(request), budget.remainingMs());
     const binary = http.formats.asksProtobuf(request);
     const outcome = await http.send("GET", request, timeoutMs, binary);
     if (outcome.kind === "no-credentials") return failed(outcome.failure);

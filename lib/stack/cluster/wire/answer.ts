@@ -87,7 +87,7 @@ const broken = (state: string): Extract<Decoded, { kind: "broken" }> => ({
  * The library is loaded with the first protobuf answer. In Node its names are on the default
  * export, and in a bundle beside it.
  */
-const loadReader = async () => {
+export const loadReader = async () => {
   const loaded = await import("protobufjs/minimal.js");
   return (("default" in loaded ? loaded.default : loaded) as typeof loaded).Reader;
 };

@@ -41,6 +41,7 @@ const OBJECT_META = "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 export const POD_META = message(OBJECT_META, {
   name: one(1, "text"),
   namespace: one(3, "text"),
+  resourceVersion: one(6, "text"),
   deletionTimestamp: one(9, TIME),
   labels: map(11, "text"),
   ownerReferences: repeated(13, OWNER_REFERENCE),
@@ -84,6 +85,7 @@ const LABEL_SELECTOR = message("k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelect
 });
 
 const LIST_META = message("k8s.io.apimachinery.pkg.apis.meta.v1.ListMeta", {
+  resourceVersion: one(2, "text"),
   continue: one(3, "text"),
   remainingItemCount: one(4, "int64"),
 });
