@@ -12,7 +12,8 @@ import { inNamespace, segment } from "../discovery.ts";
 import { unknownKind } from "../scale.ts";
 import { MAX_METRIC_BYTES } from "../request-limits.ts";
 import type { CallBudget } from "../transport/budget.ts";
-import { type ByNamespace, listPodMetrics } from "./pods.ts";
+import { listPodMetrics } from "./pods.ts";
+import type { ByNamespace } from "./read-scope.ts";
 import type { Observing } from "./workloads.ts";
 
 type Failed = { readonly kind: "failed"; readonly failure: ApiFailure };

@@ -19,7 +19,7 @@ import type { WireKind } from "../wire/message.ts";
  */
 
 /**
- * The objects of the last whole LIST of a path with all that a watch has told since, as the informer
+ * The objects of the last whole LIST with all that a watch has told since, as the informer
  * of a controller has them. A LIST of a large cluster is a megabyte each time, and nearly all of it
  * is what the last one said.
  *
@@ -39,7 +39,13 @@ interface FollowedList<Item> {
 
 /** A LIST that may be followed. */
 export interface Following<Item> {
+  /** Where its objects are kept. */
+  readonly key: string;
   readonly path: string;
+  /** The field selector of the LIST; empty for all objects. */
+  readonly fields: string;
+  /** The only namespace that needs it (transport/budget.ts). */
+  readonly flow?: string | undefined;
   readonly resource: string;
   readonly protobuf: WireKind;
   readonly read: (raw: Json) => Item;
@@ -56,16 +62,16 @@ export interface FollowedLists {
   ) => Promise<readonly Item[] | undefined>;
   /** The objects of a whole LIST, in its order, with the version that they show. */
   readonly keep: <Item>(
-    path: string,
+    key: string,
     list: {
       readonly version: string;
       readonly objects: ReadonlyMap<string, Item>;
       readonly parts: number;
     },
   ) => void;
-  readonly isFollowed: (path: string) => boolean;
-  /** The next reading of the path is a LIST. */
-  readonly forget: (path: string) => void;
+  readonly isFollowed: (key: string) => boolean;
+  /** The next reading is a LIST. */
+  readonly forget: (key: string) => void;
 }
 
 /** The order of a LIST: the one of the keys in etcd. */
@@ -91,26 +97,26 @@ const drop = (list: FollowedList<unknown>): void => {
 
 /** `clock`: milliseconds of the wall clock, which runs on while the process is frozen. */
 export const followedLists = (clock: () => number): FollowedLists => {
-  const byPath = new Map<string, FollowedList<unknown>>();
+  const byKey = new Map<string, FollowedList<unknown>>();
   const failed = new Map<string, number>();
-  const forget = (path: string): void => {
-    const known = byPath.get(path);
+  const forget = (key: string): void => {
+    const known = byKey.get(key);
     if (known) drop(known);
-    byPath.delete(path);
+    byKey.delete(key);
   };
   /** After a clock was set back the age is not known. */
   const isYoung = (sinceMs: number, ttlMs: number): boolean => {
     const ageMs = clock() - sinceMs;
     return ageMs >= 0 && ageMs < ttlMs;
   };
-  const freshOf = <Item>({ path, isSame }: Following<Item>): FollowedList<Item> | undefined => {
-    const known = byPath.get(path) as FollowedList<Item> | undefined;
+  const freshOf = <Item>({ key, isSame }: Following<Item>): FollowedList<Item> | undefined => {
+    const known = byKey.get(key) as FollowedList<Item> | undefined;
     if (!known) return undefined;
     const holds =
       lists.has(known as FollowedList<unknown>) &&
       isYoung(known.listedMs, WATCHED_MS) &&
       [...known.objects.values()].every(isSame);
-    if (!holds) forget(path);
+    if (!holds) forget(key);
     return holds ? known : undefined;
   };
   const changed = async <Item>(
@@ -120,11 +126,11 @@ export const followedLists = (clock: () => number): FollowedLists => {
     budget: CallBudget,
   ): Promise<readonly Item[] | undefined> => {
     const watched = await watch(transport, what, { version: known.version, budget });
-    if (watched.kind === "failed") failed.set(what.path, clock());
+    if (watched.kind === "failed") failed.set(what.key, clock());
     if (watched.kind === "failed" || !areAdded(known, what, watched.events)) return undefined;
     const objects = [...known.objects.values()];
     // The next changes of a cluster that changes so much are cheaper in a LIST.
-    if (watched.events.length * WATCHED_EVENT_OBJECTS > objects.length) forget(what.path);
+    if (watched.events.length * WATCHED_EVENT_OBJECTS > objects.length) forget(what.key);
     return objects;
   };
   return {
@@ -135,20 +141,20 @@ export const followedLists = (clock: () => number): FollowedLists => {
       const objects = await changed(known, transport, what, budget);
       if (objects) return objects;
       budget.free(known.parts);
-      forget(what.path);
+      forget(what.key);
       return undefined;
     },
-    keep: (path, { version, objects, parts }) => {
-      forget(path);
-      const failedMs = failed.get(path);
+    keep: (key, { version, objects, parts }) => {
+      forget(key);
+      const failedMs = failed.get(key);
       if (failedMs !== undefined && isYoung(failedMs, WATCHED_MS)) return;
       if (objects.size <= WATCHED_OBJECTS_MIN || parts > WATCHED_PARTS_MAX) return;
       const list = { version, objects: new Map(objects), parts, listedMs: clock() };
-      byPath.set(path, list);
+      byKey.set(key, list);
       lists.add(list);
       boundAll();
     },
-    isFollowed: (path) => byPath.has(path),
+    isFollowed: (key) => byKey.has(key),
     forget,
   };
 };
@@ -159,7 +165,7 @@ type Watched =
 
 const watch = async (
   transport: Pick<Transport, "get">,
-  { path, resource, protobuf }: Pick<Following<unknown>, "path" | "resource" | "protobuf">,
+  { path, resource, protobuf, fields, flow }: Omit<Following<unknown>, "read" | "isSame">,
   { version, budget }: { readonly version: string; readonly budget: CallBudget },
 ): Promise<Watched> => {
   const answer = await transport.get(
@@ -169,7 +175,11 @@ const watch = async (
       protobuf,
       watch: true,
       // The server ends what this client has left without a word.
-      query: { watch: "true", resourceVersion: version, timeoutSeconds: "5" },
+      query: {
+        ...(fields !== "" && { fieldSelector: fields }),
+        ...{ watch: "true", resourceVersion: version, timeoutSeconds: "5" },
+      },
+      ...(flow !== undefined && { flow }),
     },
     budget,
   );
@@ -196,9 +206,9 @@ const areAdded = <Item>(
     else return false;
     list.version = version;
   }
-  if (!isSorted) list.objects = new Map([...list.objects].toSorted(byKey));
+  if (!isSorted) list.objects = new Map([...list.objects].toSorted(inOrder));
   return true;
 };
 
-const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number =>
+const inOrder = ([one]: [string, unknown], [other]: [string, unknown]): number =>
   one < other ? -1 : Number(one > other);

@@ -30,8 +30,8 @@ export interface ClientMemory {
   readonly slow: SlowFlows;
   readonly unchanged: KeptLists;
   readonly followed: FollowedLists;
-  /** Pods that workloads count and the last LIST did not show, by target. */
-  readonly uncounted: Map<string, number>;
+  /** For each LIST, the pods that workloads count and it has not shown, by target. */
+  readonly uncounted: Map<string, ReadonlyMap<string, number>>;
   readonly otherStacks: OtherStacks;
   /** For each kind, the version of its group that was served last. */
   readonly rivalVersions: Map<string, string>;

@@ -3,7 +3,7 @@ import type { Pod } from "../../../rules/model/observation.ts";
 import { parseSelector } from "../../../rules/model/selector-text.ts";
 import type { Watched } from "../cluster-client.ts";
 import { HEAVY_LOOKS } from "../request-limits.ts";
-import type { ByNamespace } from "./pods.ts";
+import type { ByNamespace } from "./read-scope.ts";
 import { type Scales, targetKey } from "./workloads.ts";
 
 /**
