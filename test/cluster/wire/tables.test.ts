@@ -10,11 +10,12 @@ import {
   WORKLOAD_LISTS,
 } from "../../../lib/stack/cluster/wire/objects.ts";
 import { POD_LIST, POD_METRICS_LIST } from "../../../lib/stack/cluster/read/pods.ts";
+import { WATCH_EVENT } from "../../../lib/stack/cluster/wire/watch.ts";
 import { publishedSchema } from "./published.ts";
 
 const ROOTS = [POD_LIST, POD_METRICS_LIST, HPA_LIST, STATUS_KIND, ...Object.values(WORKLOAD_LISTS)]
   .map(({ message }) => message)
-  .concat(UNKNOWN_MESSAGE, API_GROUP, API_RESOURCES);
+  .concat(UNKNOWN_MESSAGE, API_GROUP, API_RESOURCES, WATCH_EVENT);
 
 const isMessage = (type: FieldType): type is Message => typeof type === "object";
 

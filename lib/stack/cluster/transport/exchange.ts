@@ -78,6 +78,9 @@ export const connectionPool = (
         // After a clock was set back the age is not known, so that the connection is not used.
         if (age > olderThanMs || age < 0) socket.destroy();
       }
+      // The agent passes over destroyed ones only where they come first, and takes the last.
+      for (const sockets of Object.values(agent.freeSockets))
+        sockets?.sort((one, other) => Number(other.destroyed) - Number(one.destroyed));
     },
     close: () => {
       const drop = (): void => {

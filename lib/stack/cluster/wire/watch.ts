@@ -16,7 +16,7 @@ const RAW_EXTENSION = message("k8s.io.apimachinery.pkg.runtime.RawExtension", {
   raw: one(1, "bytes"),
 });
 
-const WATCH_EVENT = message("k8s.io.apimachinery.pkg.apis.meta.v1.WatchEvent", {
+export const WATCH_EVENT = message("k8s.io.apimachinery.pkg.apis.meta.v1.WatchEvent", {
   type: one(1, "text"),
   object: one(2, RAW_EXTENSION),
 });
