@@ -37,9 +37,9 @@ describe("work for many autoscalers", () => {
       [
         "lib/stack/cluster/connect.ts",
         "lib/stack/cluster/objects/write-back.ts",
+        "lib/stack/cluster/observe/heavy-work.ts",
         "lib/stack/cluster/observe/memory.ts",
         "lib/stack/cluster/observe/namespace-calls.ts",
-        "lib/stack/cluster/observe/observe.ts",
         "lib/stack/cluster/observe/questions.ts",
         "lib/stack/cluster/observe/scopes.ts",
         "lib/stack/source-client/batches.ts",
@@ -70,8 +70,12 @@ describe("work for many autoscalers", () => {
     expect(using(/new Map<(?:Namespace|string), number>/)).toEqual([
       // How often an Event was written.
       "lib/stack/cluster/objects/event-series.ts",
+      // When a watch has failed.
+      "lib/stack/cluster/observe/followed-lists.ts",
       // What `heaviest` chooses from, and the LISTs that are not read yet.
-      "lib/stack/cluster/observe/observe.ts",
+      "lib/stack/cluster/observe/heavy-work.ts",
+      // Pods that a watch has left out, by target.
+      "lib/stack/cluster/observe/missing-pods.ts",
       "lib/stack/cluster/observe/scopes.ts",
       // The bytes of one page, by namespace.
       "lib/stack/cluster/read-page.ts",

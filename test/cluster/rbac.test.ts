@@ -8,7 +8,10 @@ import { namespace } from "../../lib/rules/model/ids.ts";
 import type { HpaMetric } from "../../lib/rules/model/spec-hpa.ts";
 import { SPEC_KINDS } from "../../lib/rules/model/spec.ts";
 import { type Kubernetes, kubernetes, pod, podMetrics, workload } from "./stand-in/kubernetes.ts";
+import { WATCHED_OBJECTS_MIN } from "../../lib/stack/cluster/request-limits.ts";
+import { manyPods } from "./stand-in/many-pods.ts";
 import { type Asked, askedText, requestInfo } from "./stand-in/request-info.ts";
+import type { Seen } from "./stand-in/server.ts";
 import {
   CPU,
   clientTo,
@@ -96,6 +99,18 @@ const METRICS: readonly HpaMetric[] = [
   },
 ];
 
+/** The calls to a cluster with more pods than are listed in each sync. */
+const seenByLarge = async (): Promise<readonly Seen[]> => {
+  const large = await manyPods([{ namespace: "shop", name: "web" }]);
+  const client = clientTo(large);
+  for (let at = 0; at <= WATCHED_OBJECTS_MIN; at++)
+    large.set(`web-${at}`, { namespace: "shop", app: "web", ready: true });
+  for (let sync = 0; sync < 2; sync++) await client.observe([watch("shop", "web")], WHOLE);
+  client.close();
+  await large.close();
+  return large.seen;
+};
+
 let server: Kubernetes;
 let asked: readonly Asked[];
 beforeAll(async () => {
@@ -148,7 +163,7 @@ beforeAll(async () => {
   const identified = clientTo(server, { kubeSystemUid: "uid-of-kube-system" });
   await identified.readScale(namespace("shop"), deployment("web"), 1_000);
   identified.close();
-  asked = server.seen.map(requestInfo);
+  asked = [...server.seen, ...(await seenByLarge())].map(requestInfo);
 });
 afterAll(() => server.close());
 
@@ -172,7 +187,7 @@ describe("the roles of infra/cluster-rbac.yaml", () => {
   });
 
   it("keep writing in a role of its own, which names the scale subresource and nothing else", () => {
-    const writing = permissions.filter(({ verb }) => !["get", "list"].includes(verb));
+    const writing = permissions.filter(({ verb }) => !["get", "list", "watch"].includes(verb));
     expect(writing.length).toBeGreaterThan(0);
     expect(
       writing.filter(

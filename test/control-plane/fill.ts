@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mapWithLimit } from "../../lib/stack/store/table/wait-for-all.ts";
 import type { ControlPlane } from "./start.ts";
 
@@ -35,6 +35,20 @@ const ownerOf = (name: string) => ({
 const template = (name: string) => ({
   metadata: { labels: { app: name } },
   spec: { containers: [{ name: "app", image: "none", resources: { requests: { cpu: "100m" } } }] },
+});
+
+const addressOf = (): string => `10.${[...randomBytes(3)].join(".")}`;
+
+/** What a kubelet writes of a container: most of it differs from pod to pod. */
+const containerStatus = (startedAt: string) => ({
+  name: "app",
+  image: "none",
+  imageID: `registry.example/none@sha256:${"ab".repeat(32)}`,
+  containerID: `containerd://${randomBytes(32).toString("hex")}`,
+  ready: true,
+  restartCount: 0,
+  started: true,
+  state: { running: { startedAt } },
 });
 
 /**
@@ -79,7 +93,10 @@ export const fillCluster = async (
         spec: template(name).spec,
       };
       await make("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
+      const address = addressOf();
       const status = {
+        ...{ hostIP: "10.0.0.5", podIP: address, podIPs: [{ ip: address }] },
+        containerStatuses: [containerStatus(sinceText)],
         phase: "Running",
         startTime: sinceText,
         conditions: ["Ready", "ContainersReady", "Initialized", "PodScheduled"].map(condition),

@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { serverCredentials } from "../../lib/embedded/host/certificates.ts";
 import { published } from "../cluster/wire/published.ts";
 import { registerGroups } from "./aggregated.ts";
@@ -20,6 +23,8 @@ export interface MetricsAdapter {
   readonly close: () => Promise<void>;
 }
 
+/** metrics-server answers by the library of the API server, which packs what is larger. */
+const PACKED_FROM_BYTES = 128 * 1024;
 const GROUP = "metrics.k8s.io";
 const VERSION = "v1beta1";
 /** metrics-server scrapes every 15 s. */
@@ -47,10 +52,10 @@ export const startMetricsAdapter = async (
     const binary =
       (request.headers.accept ?? "").includes(PROTOBUF) && url.pathname.endsWith("/pods");
     const bytes = answers(url, binary, adapter);
-    response.writeHead(bytes === undefined ? 404 : 200, {
+    send(response, bytes, {
       "content-type": binary ? PROTOBUF : "application/json",
+      ...(mayPack(bytes, request) && { "content-encoding": "gzip" }),
     });
-    response.end(bytes ?? "{}");
   });
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
   await registerGroups(plane, (server.address() as AddressInfo).port, [
@@ -63,6 +68,20 @@ export const startMetricsAdapter = async (
         server.closeAllConnections();
       }),
   });
+};
+
+const mayPack = (bytes: Buffer | undefined, { headers }: IncomingMessage): boolean =>
+  (bytes?.length ?? 0) > PACKED_FROM_BYTES && headers["accept-encoding"] === "gzip";
+
+const send = (
+  response: ServerResponse,
+  bytes: Buffer | undefined,
+  headers: Readonly<Record<string, string>>,
+): void => {
+  response.writeHead(bytes === undefined ? 404 : 200, headers);
+  response.end(
+    "content-encoding" in headers ? gzipSync(bytes ?? "", { level: 1 }) : (bytes ?? "{}"),
+  );
 };
 
 /**
@@ -92,6 +111,12 @@ const keptAnswers = (
     return bytes;
   };
 };
+
+const NANO_OF_MILLI = 1_000_000;
+
+/** A number below `most`, another one for each pod and each answer, as measured values are. */
+const digits = (pod: string, at: number, most: number): number =>
+  createHash("sha1").update(`${pod} ${at}`).digest().readUInt32BE(0) % most;
 
 const answerOf = (
   url: URL,
@@ -137,8 +162,8 @@ const answerOf = (
         {
           name: "app",
           usage: {
-            cpu: `${cpuMilli + ((at + Math.floor(nowMs / KEPT_MS)) % 3) - 1}m`,
-            memory: "64Mi",
+            cpu: `${(cpuMilli - 1) * NANO_OF_MILLI + digits(pod, at + nowMs, 2 * NANO_OF_MILLI)}n`,
+            memory: `${64 * 1024 + digits(pod, nowMs, 8 * 1024)}Ki`,
           },
         },
       ],

@@ -76,8 +76,8 @@ export type Listed<Item> =
       /** Estimate of the server of the objects that follow. */
       readonly remaining: number | undefined;
       /**
-       * The resourceVersion of the state that all pages show, where the LIST has ended and its server
-       * says it.
+       * The resourceVersion of the state that all pages show, where the LIST has ended and the
+       * server says it.
        */
       readonly version?: string | undefined;
       /**

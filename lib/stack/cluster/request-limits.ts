@@ -20,7 +20,7 @@ export const WATCH_MOST_MS = 500;
 export const WATCH_TIMEOUT_MS = 2_000;
 
 /**
- * A LIST with more objects than this is followed by watches: of fewer, the LIST costs no more than a
+ * A LIST with more objects than this is followed by watches. With fewer it costs no more than a
  * watch.
  */
 export const WATCHED_OBJECTS_MIN = 500;

@@ -103,9 +103,19 @@ describe("a look at a cluster", () => {
     const report = await look(server);
     expect([report.usable, troubles(report)]).toEqual([false, ["failed pods"]]);
     expect(pointOf(report, "pods")).toMatchObject({
-      message: "not allowed: list pods; every metric would fail without it",
+      message: "not allowed: list pods; watch pods; every metric would fail without it",
       fix: APPLY,
     });
+  });
+
+  it("warns where pods can be listed and not watched, which only costs", async () => {
+    server.refuses = ({ group, resource, verb }) =>
+      group === "" && resource === "pods" && verb === "watch";
+    const report = await look(server);
+    expect([report.usable, troubles(report)]).toEqual([true, ["warning pods"]]);
+    expect(pointOf(report, "pods").message).toBe(
+      "not allowed: watch pods; where there are more than 500, each sync lists them all",
+    );
   });
 
   it("tells a user outside the group to join it", async () => {

@@ -29,7 +29,7 @@ export interface ManyPods extends StandIn {
   readonly asked: () => readonly string[];
 }
 
-const PATH = "/api/v1/pods";
+const PATH = /^\/api\/v1(\/namespaces\/[^/]+)?\/pods$/;
 const TYPE = "application/vnd.kubernetes.protobuf";
 
 /** `deployments`: each selects the pods of its namespace with its name as label. */
@@ -89,9 +89,10 @@ export const manyPods = async (
       response.write(bytes === undefined ? events : events.subarray(0, -bytes));
   };
   const list: Answer = ({ url }, response) => {
+    const [, , only] = PATH.exec(url.pathname)?.[1]?.split("/") ?? [];
     const from = Number(url.searchParams.get("continue") ?? 0);
     const end = from + Number(url.searchParams.get("limit") ?? Number.POSITIVE_INFINITY);
-    const there = all();
+    const there = all().filter(([, { namespace }]) => only === undefined || namespace === only);
     const items = there.slice(from, end).map(([name, pod]) => objectOf(name, pod, 1));
     const metadata = {
       resourceVersion: String(version),
@@ -138,7 +139,7 @@ export const manyPods = async (
   };
   server.answer = (call, response, socket) => {
     const { pathname, searchParams } = call.url;
-    if (pathname === PATH)
+    if (PATH.test(pathname))
       return (searchParams.has("watch") ? watch : list)(call, response, socket);
     const items = deployments.map(deploymentOf);
     const answer = pathname.endsWith("/deployments")

@@ -25,7 +25,8 @@ export const requestInfo = ({ method, url }: Pick<Seen, "method" | "url">): Aske
   // itself.
   const [resource = "", name, subresource] =
     rest[0] === "namespaces" && rest.length > 2 ? rest.slice(2) : rest;
-  const verb = method === "PUT" ? "update" : name === undefined ? "list" : "get";
+  const read = url.searchParams.has("watch") ? "watch" : "list";
+  const verb = method === "PUT" ? "update" : name === undefined ? read : "get";
   return {
     kind: "resource",
     group: core ? "" : (parts[1] ?? ""),

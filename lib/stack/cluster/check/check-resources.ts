@@ -1,3 +1,4 @@
+import { WATCHED_OBJECTS_MIN } from "../request-limits.ts";
 import type { SpecKind } from "../../../rules/model/spec.ts";
 import {
   BUILT_IN_KINDS,
@@ -109,14 +110,24 @@ const missingText = (missing: readonly AskedRight[]): string => {
   return `not allowed: ${refused.map(({ right }) => rightText(right)).join("; ")}${where}${why}`;
 };
 
-/** Pods are counted for every metric: without them nothing is decided, so that this fails. */
+/**
+ * Pods are counted for every metric: without them nothing is decided, so that this fails. Without
+ * the right to watch them all are listed in each sync, which only costs.
+ */
 export const checkPods = async ({ askRight, fix }: RightsContext): Promise<CheckedPoint> => {
-  const missing = missingOf(
-    await askAll(askRight, [{ group: "", resource: "pods", verb: "list" }]),
+  const rights = rightsOf(OBSERVE_RULES).filter(
+    ({ group, resource }) => group === "" && resource === "pods",
   );
+  const missing = missingOf(await askAll(askRight, rights));
   if (missing.length === 0) return passed("pods", "can be listed");
   if (missing.every(({ answer }) => answer.kind === "unknown"))
     return warning("pods", missingText(missing), ASK_AGAIN);
+  if (missing.every(({ right }) => right.verb === "watch"))
+    return warning(
+      "pods",
+      `${missingText(missing)}; where there are more than ${WATCHED_OBJECTS_MIN}, each sync lists them all`,
+      fix,
+    );
   return failed("pods", `${missingText(missing)}; every metric would fail without it`, fix);
 };
 

@@ -1,6 +1,5 @@
 import { asObject, asText, type Json } from "../../../rules/model/json.ts";
 import { strangeName } from "../../../rules/model/kubernetes-names.ts";
-import type { ApiFailure } from "../../../rules/model/observation.ts";
 import {
   WATCHED_EVENT_OBJECTS,
   WATCHED_MS,
@@ -19,14 +18,14 @@ import type { WireKind } from "../wire/message.ts";
  */
 
 /**
- * The objects of the last whole LIST with all that a watch has told since, as the informer
- * of a controller has them. A LIST of a large cluster is a megabyte each time, and nearly all of it
- * is what the last one said.
+ * The objects of the last whole LIST with all that watches have told since, as the informer of a
+ * controller has them. A LIST of a large cluster is a megabyte each time, and nearly all of it is
+ * what the last one said.
  *
- * Each watch asks from the version of the last event that was read, so that a late event is not lost
- * but comes a sync later. On doubt, list: a watch that fails, an object that none can be, a version
- * that the server has dropped, and five minutes all end in a LIST of the same sync. After a watch
- * that fails (no right, a proxy that holds the answer back) there is none for five minutes.
+ * Each watch asks from the version of the last event that was read. So a late event is not lost: it
+ * comes a sync later. On doubt, list: a watch that fails, an object that none can be, a version that
+ * the server has dropped, and five minutes all end in a LIST of the same sync. After a watch that
+ * fails (no right, a proxy that holds the answer back) there is none for five minutes.
  */
 interface FollowedList<Item> {
   version: string;
@@ -127,7 +126,7 @@ export const followedLists = (clock: () => number): FollowedLists => {
   ): Promise<readonly Item[] | undefined> => {
     const watched = await watch(transport, what, { version: known.version, budget });
     if (watched.kind === "failed") failed.set(what.key, clock());
-    if (watched.kind === "failed" || !areAdded(known, what, watched.events)) return undefined;
+    if (watched.kind !== "events" || !areAdded(known, what, watched.events)) return undefined;
     const objects = [...known.objects.values()];
     // The next changes of a cluster that changes so much are cheaper in a LIST.
     if (watched.events.length * WATCHED_EVENT_OBJECTS > objects.length) forget(what.key);
@@ -159,9 +158,13 @@ export const followedLists = (clock: () => number): FollowedLists => {
   };
 };
 
+const GONE = 410;
+
 type Watched =
   | { readonly kind: "events"; readonly events: readonly WatchEvent[] }
-  | { readonly kind: "failed"; readonly failure: ApiFailure };
+  /** The server has dropped the version: the state of a new LIST can be followed. */
+  | { readonly kind: "ended" }
+  | { readonly kind: "failed" };
 
 const watch = async (
   transport: Pick<Transport, "get">,
@@ -183,8 +186,10 @@ const watch = async (
     },
     budget,
   );
-  return answer.kind === "failed"
-    ? answer
+  if (answer.kind === "failed")
+    return answer.failure.code === GONE ? { kind: "ended" } : { kind: "failed" };
+  return answer.body["ended"] === true
+    ? { kind: "ended" }
     : { kind: "events", events: answer.body["events"] as readonly WatchEvent[] };
 };
 

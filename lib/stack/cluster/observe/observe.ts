@@ -15,7 +15,6 @@ import { mapYielding } from "../map-yielding.ts";
 import {
   FLOW_SHARE_MS,
   FLOWS_PATIENCE_MS,
-  HEAVY_LOOKS,
   MAX_OBSERVE_BYTES,
   MAX_OBSERVE_CALLS,
 } from "../request-limits.ts";
@@ -23,9 +22,8 @@ import type { ApiSession } from "../scale.ts";
 import { callBudget } from "../transport/budget.ts";
 import { askList } from "./ask.ts";
 import { namespaceCalls } from "./namespace-calls.ts";
-import { heaviest } from "../../turns/shares.ts";
-import { HEAVY_NAMESPACES, looksPerPod } from "./scopes.ts";
 import type { ClientMemory } from "./memory.ts";
+import { heavyWork } from "./heavy-work.ts";
 import { missingPods } from "./missing-pods.ts";
 import { type Monitors, observeMonitors } from "./monitors.ts";
 import { type NamespaceNeeds, needsOf } from "./needs.ts";
@@ -97,7 +95,7 @@ export const observeWatched = async (
   };
   const first = await observedNow(reading, watched, {
     shareMs: FLOW_SHARE_MS,
-    late: heavyWork(reading, watched),
+    late: heavyWork(reading.pods, watched),
   });
   return limits.inRounds ? first : allOf(first);
 };
@@ -162,20 +160,6 @@ const isRead = (
     (!need.pods || pods.has(namespace)) &&
     [...need.listed.keys()].every((key) => listed.get(key)?.has(namespace) === true)
   );
-};
-
-/**
- * The namespaces whose rules look at many more pods than the rules of the others. They are decided
- * after them.
- */
-const heavyWork = ({ pods }: Reading, watched: readonly Watched[]): ReadonlySet<Namespace> => {
-  const looks = new Map<Namespace, number>();
-  for (const { namespace, spec } of watched) {
-    const answer = pods.get(namespace);
-    if (answer?.kind !== "answered") continue;
-    looks.set(namespace, (looks.get(namespace) ?? 0) + answer.items.all.length * looksPerPod(spec));
-  }
-  return heaviest(looks, { ...HEAVY_NAMESPACES, least: HEAVY_LOOKS });
 };
 
 /**

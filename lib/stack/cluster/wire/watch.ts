@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { foreignText } from "../../../rules/model/foreign-text.ts";
 import { asText, type Json } from "../../../rules/model/json.ts";
 import { KEPT_ITEM_BYTES_MAX } from "../request-limits.ts";
-import { type Decoded, decodeAnswer, loadReader, STATUS_KIND } from "./answer.ts";
+import { type Decoded, decodeAnswer, loadReader } from "./answer.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { type Message, message, one, type WireKind } from "./message.ts";
 
-/** What has happened to an object since a version: "ADDED", "MODIFIED", "DELETED", or "BOOKMARK". */
+/** What has happened to an object since a version: "ADDED", "MODIFIED" or "DELETED". */
 export interface WatchEvent {
   readonly type: string;
   readonly object: Json;
@@ -27,10 +27,10 @@ const LENGTH_BYTES = 4;
 const ERROR = "ERROR";
 
 /**
- * Decodes what has come of a watch. An event that has not come whole counts as not come: who asks
- * again from the version of the last one gets it then. An event that says that the watch has failed
- * breaks the whole, as do bytes that are none, and an object that is large: a LIST knows what may be
- * read of it.
+ * Decodes what has come of a watch. An event that has not come whole counts as not come: a watch
+ * from the version of the one before tells it again. Bytes that are no event break the answer. So
+ * does a large object: a LIST knows what may be read of it. The body has `ended` where the server
+ * has ended the watch by an error, which as a rule says that the version is too old.
  *
  *     length │ WatchEvent { type, object: k8s\0 Unknown { Pod } } │ length │ …
  */
@@ -46,10 +46,11 @@ export const decodeWatch = async (bytes: Buffer, list: WireKind): Promise<Decode
       return { kind: "broken", state: `an event of it has ${end - from} bytes` };
     const event = await eventOf(Reader.create(bytes.subarray(from, end)), list);
     if (event.kind === "broken") return event;
+    if (event.object["type"] === ERROR) return { kind: "object", object: { events, ended: true } };
     events.push(event.object as unknown as WatchEvent);
     at = end;
   }
-  return { kind: "object", object: { events } };
+  return { kind: "object", object: { events, ended: false } };
 };
 
 const eventOf = async (
@@ -60,7 +61,7 @@ const eventOf = async (
     const { type, object } = await decodeMessage(reader, WATCH_EVENT);
     const raw = (object as Json | undefined)?.["raw"];
     if (!Buffer.isBuffer(raw)) return { kind: "broken", state: "an event of it has no object" };
-    if (type === ERROR) return failedWatch(await decodeAnswer(raw, STATUS_KIND));
+    if (type === ERROR) return { kind: "object", object: { type } };
     const decoded = await decodeAnswer(raw, itemKind(list));
     return decoded.kind === "broken"
       ? decoded
@@ -70,11 +71,6 @@ const eventOf = async (
     return { kind: "broken", state: foreignText((error as Error).message) };
   }
 };
-
-const failedWatch = (status: Decoded): Decoded => ({
-  kind: "broken",
-  state: `the watch has ended: ${status.kind === "object" ? foreignText(asText(status.object["message"])) : status.state}`,
-});
 
 /** The kind of the items of a list. */
 const itemKind = ({ kind, message: list }: WireKind): WireKind => ({
