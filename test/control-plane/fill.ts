@@ -52,8 +52,8 @@ const containerStatus = (startedAt: string) => ({
 });
 
 /**
- * Makes namespaces, and for each workload a deployment and its pods, Running and Ready: no controller
- * runs that would.
+ * Makes namespaces, and for each workload a deployment and its pods, Running and Ready: no
+ * controller runs that would.
  */
 export const fillCluster = async (
   plane: Pick<ControlPlane, "call">,

@@ -38,6 +38,22 @@ export const EDGE_GUARDS: readonly PromisedMutant[] = [
     noticedBy: "one that is larger than an answer is passed over by name",
   },
   {
+    breaks: "all pods are listed where a watch has left some out",
+    file: "lib/stack/cluster/observe/read-scope.ts",
+    from: "([target, count]) => count <= (known?.get(target) ?? 0),",
+    to: "([target, count]) => target !== String(count + (known?.size ?? 0)),",
+    test: "test/cluster/followed-lists.test.ts",
+    noticedBy: "are listed where a workload counts more of them than a watch has shown",
+  },
+  {
+    breaks: "a cluster that changes much is listed",
+    file: "lib/stack/cluster/observe/followed-lists.ts",
+    from: "if (watched.events.length * WATCHED_EVENT_OBJECTS > objects.length) forget(what.key);",
+    to: "if (watched.events.length * WATCHED_EVENT_OBJECTS < 0) forget(what.key);",
+    test: "test/cluster/followed-lists.test.ts",
+    noticedBy: "are listed where more has changed than a LIST is long",
+  },
+  {
     breaks: "work for many autoscalers has no bound beside the fair turns",
     file: "lib/stack/sync/observe/recommend.ts",
     from: 'import { fairGate } from "../../turns/gate.ts";\n',

@@ -10,8 +10,8 @@ export interface PodOfServer {
 }
 
 /**
- * An API server with pods that change: LISTs page by page, and watches, as protobuf. Each change has
- * a version, and a watch tells those behind the one that it asks from.
+ * An API server with pods that change: LISTs page by page, and watches, as protobuf. Each change
+ * has a version, and a watch tells those behind the one that it asks from.
  */
 export interface ManyPods extends StandIn {
   readonly pods: ReadonlyMap<string, PodOfServer>;
