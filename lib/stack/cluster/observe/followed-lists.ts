@@ -24,8 +24,8 @@ import type { WireKind } from "../wire/message.ts";
  *
  * Each watch asks from the version of the last event that was read. So a late event is not lost: it
  * comes a sync later. On doubt, list: a watch that fails, an object that none can be, a version
- * that the server has dropped, and five minutes all end in a LIST of the same sync. After a watch that
- * fails (no right, a proxy that holds the answer back) there is none for five minutes.
+ * that the server has dropped, and five minutes all end in a LIST of the same sync. After a watch
+ * that fails (no right, a proxy that holds the answer back) there is none for five minutes.
  */
 interface FollowedList<Item> {
   version: string;
