@@ -118,6 +118,15 @@ describe("the file of parameters", () => {
       "eventBus: default\n  stateTable: kept-s\n  historyTable: kept-h",
       "parameters.historyStream is missing beside eventBus and historyTable",
     ],
+    [
+      "takeOverAfterMinutes: 10",
+      "parameters.witnessTable is missing beside takeOverAfterMinutes: without a table in a third region",
+    ],
+    ["takeOverAfterMinutes: 3", 'parameters.takeOverAfterMinutes is "3"'],
+    [
+      "witnessTable: arn:aws:dynamodb:eu-west-3:123456789012:table/w",
+      "parameters.witnessTable is in eu-west-3, the region of the stack",
+    ],
     ["logDays: &days 30\n  requestLogDays: *days", "Alias resolution is disabled"],
   ])("is refused before anything is sent: %s", async (line, words) => {
     write(line);
