@@ -157,13 +157,7 @@ const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
       named("DTEND") ?? named("DURATION"),
       "its end must be a date after its start, within a year",
     );
-  const rule = named("RRULE");
-  const starts = rule ? startsOf(first, rule.value, horizon) : { days: [first], isOpen: false };
-  if ("unread" in starts)
-    return fault(
-      rule,
-      `RRULE with ${starts.unread} is not read, only FREQ=YEARLY with INTERVAL, COUNT and UNTIL; write the dates into a file, one a line`,
-    );
+  // Before anything is written out: an event that is refused costs nothing.
   const excepted = new Set(
     properties
       .filter(({ name }) => name === "EXDATE")
@@ -171,6 +165,13 @@ const daysOfEvent = ({ line, properties }: VEvent, horizon: Day): EventDays => {
   );
   if (excepted.has(undefined))
     return fault(named("EXDATE"), "EXDATE must have dates (VALUE=DATE), and not times");
+  const rule = named("RRULE");
+  const starts = rule ? startsOf(first, rule.value, horizon) : { days: [first], isOpen: false };
+  if ("unread" in starts)
+    return fault(
+      rule,
+      `RRULE with ${starts.unread} is not read, only FREQ=YEARLY with INTERVAL, COUNT and UNTIL; write the dates into a file, one a line`,
+    );
   return {
     starts: starts.days.filter((day) => !excepted.has(day)),
     length,
