@@ -5,6 +5,9 @@ type Labels = Readonly<Record<string, string>>;
 /** True for labels that a selector chooses. */
 export type LabelTest = (labels: Labels) => boolean;
 
+/** Each part is looked at for every autoscaler of an answer. */
+const PARTS_MAX = 50;
+
 /** Commas outside of parentheses. */
 const BETWEEN = /,(?![^(]*\))/;
 const OF_A_SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
@@ -16,7 +19,13 @@ const OF_A_VALUE = /^([^=!\s]+)\s*(==|=|!=)\s*([^=!\s]*)$/;
  * `service.invalid`.
  */
 export const readSelector = (text: string): LabelTest => {
-  const tests = text.split(BETWEEN).map((part) => readRequirement(part.trim(), text));
+  const parts = text.split(BETWEEN);
+  if (parts.length > PARTS_MAX)
+    throw invalid(
+      `Cannot read the selector: it has ${parts.length} parts, and the limit is ${PARTS_MAX}; leave some out, or write values of one label as env in (a,b)`,
+      { parts: parts.length },
+    );
+  const tests = parts.map((part) => readRequirement(part.trim(), text));
   return (labels) => tests.every((test) => test(labels));
 };
 
@@ -35,12 +44,13 @@ const readRequirement = (part: string, selector: string): LabelTest => {
   return (labels) => Object.hasOwn(labels, key) !== absent;
 };
 
-const memberTest =
-  (key: string, values: readonly string[], wanted: boolean): LabelTest =>
-  (labels) => {
+const memberTest = (key: string, values: readonly string[], wanted: boolean): LabelTest => {
+  const wantedValues = new Set(values);
+  return (labels) => {
     const label = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    return (label !== undefined && values.includes(label)) === wanted;
+    return (label !== undefined && wantedValues.has(label)) === wanted;
   };
+};
 
 const checkedKey = (key: string, selector: string): string => {
   if (qualifiedNameFaults(key).length === 0) return key;
