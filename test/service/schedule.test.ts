@@ -185,4 +185,13 @@ describe("schedules()", () => {
       ada.schedules({ names: [], fromMs: THURSDAY, untilMs: THURSDAY }),
     ).rejects.toMatchObject({ code: "service.invalid" });
   });
+
+  it("refuses more changes together than one schedule may list", async () => {
+    const names = Array.from({ length: 25 }, (_, at) => `eu-1/shop/web-${at}`);
+    await expect(ada.schedules({ names, most: 40 })).resolves.toMatchObject({ unread: [] });
+    await expect(ada.schedules({ names, most: 41 })).rejects.toMatchObject({
+      code: "service.invalid",
+      message: expect.stringContaining("ask for at most 40 of each"),
+    });
+  });
 });

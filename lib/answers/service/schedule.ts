@@ -8,7 +8,7 @@ import {
 import type { FleetRecord } from "../../rules/model/records.ts";
 import { present } from "../../rules/model/json.ts";
 import { isExpired, overridesOf, type SetByPeople } from "../../rules/model/override.ts";
-import type { ScheduleEntry } from "../../rules/model/schedule.ts";
+import { CHANGES_AHEAD_MAX, type ScheduleEntry } from "../../rules/model/schedule.ts";
 import type { AutoscalerSpec } from "../../rules/model/spec.ts";
 import { DAY_MS, MINUTE_MS } from "../../rules/model/time-text.ts";
 import { type ClockChange, clockChanges, localText } from "../../rules/model/time-zone.ts";
@@ -67,6 +67,7 @@ export const schedules = async (
   { names, ...times }: SchedulesQuery,
 ): Promise<SchedulesView> => {
   const asked = askedOf(context, times);
+  refuseTogether(names.length, asked.most);
   const wanted = names.map(wholeName).filter((name) => sees(context, name.cluster, name.namespace));
   const [{ fleet, clusters }, items] = await Promise.all([
     readFleet(context.tables),
@@ -87,6 +88,15 @@ export const schedules = async (
     else if (stored.kind !== "spec") unread.push({ ...name, message: stored.message });
   }
   return { schedules: found, unread };
+};
+
+/** A change of 64 overlapping entries takes some milliseconds: all names share the changes of one. */
+const refuseTogether = (names: number, most: number): void => {
+  if (names * most > CHANGES_AHEAD_MAX)
+    throw invalid(
+      `Cannot list ${most} changes of each of ${names} schedules: an answer has at most ${CHANGES_AHEAD_MAX}; ask for at most ${Math.floor(CHANGES_AHEAD_MAX / names)} of each, or for fewer schedules`,
+      { names, most },
+    );
 };
 
 const refOf = ({ cluster, namespace, name }: AutoscalerCursor): AutoscalerRef => ({
