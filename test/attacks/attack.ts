@@ -8,6 +8,8 @@ import { text } from "node:stream/consumers";
 export interface Seen {
   /** True where it reached nothing. */
   readonly held: boolean;
+  /** The machine was too busy for the work without the attack: nothing is shown. */
+  readonly isUnknown?: boolean;
   /** The figures or words behind that. */
   readonly saw: string;
 }

@@ -33,6 +33,7 @@ export const ATTACKS: readonly Attack[] = TENANTS.map((tenant) => ({
     ).length;
     return {
       held: differing === 0 && beside.scaled.size === OTHERS.length,
+      isUnknown: alone.scaled.size < OTHERS.length,
       saw: `${beside.scaled.size} of ${OTHERS.length} others scaled (alone ${alone.scaled.size}), ${differing} decided otherwise or not at all`,
     };
   },
