@@ -27,6 +27,12 @@ const playOne = async ([name = "", folder = ""]: readonly string[]): Promise<voi
   process.send?.(seen, () => process.exit(0));
 };
 
+const isShownHeld = (name: string, { held, isUnknown = false, saw }: Seen): boolean => {
+  const words = isUnknown ? "unknown" : held ? "held   " : "REACHED";
+  process.stdout.write(`${words}  ${name}: ${saw}\n`);
+  return held && !isUnknown;
+};
+
 const main = async (args: readonly string[]): Promise<void> => {
   const [first, ...rest] = args;
   if (first === "--play") return playOne(rest);
@@ -38,12 +44,8 @@ const main = async (args: readonly string[]): Promise<void> => {
     process.exitCode = 2;
     return;
   }
-  for (const { name } of chosen) {
-    const { held, isUnknown, saw } = await played(name, folder);
-    const words = isUnknown ? "unknown" : held ? "held   " : "REACHED";
-    process.stdout.write(`${words}  ${name}: ${saw}\n`);
-    if (!held || isUnknown) process.exitCode = 1;
-  }
+  for (const { name } of chosen)
+    if (!isShownHeld(name, await played(name, folder))) process.exitCode = 1;
 };
 
 await main(process.argv.slice(2));
