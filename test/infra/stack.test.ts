@@ -838,15 +838,21 @@ describe("the roles", () => {
     expect(onHistory("SyncRole")).toEqual([
       "dynamodb:PartiQLInsert",
       "dynamodb:GetItem",
+      "dynamodb:BatchGetItem",
       "dynamodb:Query",
     ]);
     expect(onHistory("ApiRole")).toEqual([
       "dynamodb:PartiQLInsert",
       "dynamodb:GetItem",
+      "dynamodb:BatchGetItem",
       "dynamodb:Query",
     ]);
     expect(onHistory("ConnectRole")).toEqual(onHistory("ApiRole"));
-    expect(onHistory("ViewRole")).toEqual(["dynamodb:Query"]);
+    expect(onHistory("ViewRole")).toEqual([
+      "dynamodb:GetItem",
+      "dynamodb:BatchGetItem",
+      "dynamodb:Query",
+    ]);
     expect(JSON.stringify(statementsOf("ScheduleRole"))).not.toContain("HistoryTable");
   });
 

@@ -192,24 +192,26 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
     (service, { page: token, since, until, ...query }, context) =>
       eventCountsPage(service, { ...query, ...timesOf(since, until) }, token, context),
   ),
-  changes: getRoute(
-    "visible",
-    "lists edits, oldest first, a page at a time",
-    input.CHANGES,
-    (service, { page: token, since, ...query }, context) => {
-      const question = { ...query, ...timesOf(since) };
-      return listPage(
-        {
-          question,
-          cursor: CHANGE_CURSOR,
-          token,
-          items: (after) => service.changes({ ...question, ...(after && { after }) }),
-          cursorOf: ({ at, id }) => ({ atMs: Date.parse(at), id }),
-          factor: CHANGES_FACTOR,
-        },
-        context,
-      );
-    },
+  changes: withFleet(
+    getRoute(
+      "visible",
+      "lists edits, oldest first, a page at a time",
+      input.CHANGES,
+      (service, { page: token, since, ...query }, context) => {
+        const question = { ...query, ...timesOf(since) };
+        return listPage(
+          {
+            question,
+            cursor: CHANGE_CURSOR,
+            token,
+            items: (after) => service.changes({ ...question, ...(after && { after }) }),
+            cursorOf: ({ at, id }) => ({ atMs: Date.parse(at), id }),
+            factor: CHANGES_FACTOR,
+          },
+          context,
+        );
+      },
+    ),
   ),
   series: withFleet(
     getRoute(

@@ -76,10 +76,12 @@ export const clustersNamed = async (
   name: string | undefined,
 ): Promise<readonly ClusterRecord[]> =>
   name === undefined
-    ? (await Array.fromAsync(listClusters(context.tables)))
-        .filter((item) => touches(context, nameOf(item)))
-        .map(readable)
+    ? (await listed(context)).filter((item) => touches(context, nameOf(item))).map(readable)
     : [await findCluster(context, name)];
+
+/** The clusters as they were read ahead, where they were. */
+const listed = async ({ ahead, tables }: QueryContext) =>
+  ahead?.fleet ? (await ahead.fleet).clusters : Array.fromAsync(listClusters(tables));
 
 /** What an answer of many autoscalers reads first. */
 interface Asked {

@@ -1,10 +1,10 @@
 import type { ClusterRecord, FleetRecord, AutoscalerRecord } from "../../../rules/model/records.ts";
 import type { MetricFamily, MetricSample } from "../../../stack/report/open-metrics.ts";
 import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.ts";
-import { mapWithLimit, REQUESTS_AT_ONCE } from "../../../stack/store/table/wait-for-all.ts";
+import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
-import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
+import { knownPartitions, type KnownPartition } from "../known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf, visibleParts } from "../views/cluster-of.ts";
 import { type Shares, sharesOf, togetherOf } from "../../../stack/plan/decided-share.ts";
@@ -15,21 +15,14 @@ import {
   type SeriesSource,
 } from "./autoscaler-series.ts";
 import type { GaugeWrite } from "../../../rules/model/decision.ts";
-import {
-  type AutoscalerUid,
-  type Namespace,
-  type PartitionRef,
-  partitionPath,
-} from "../../../rules/model/ids.ts";
-import type { SummaryRow } from "../../../rules/model/summary.ts";
+import type { AutoscalerUid, Namespace, PartitionRef } from "../../../rules/model/ids.ts";
+import type { IndexRow, SummaryRow } from "../../../rules/model/summary.ts";
 import type { Head } from "../../../stack/store/head/head.ts";
-import { statedIn } from "../../../stack/store/summary/summary-items.ts";
 import { summaryKeyOf } from "../../../stack/store/summary/summary-codec.ts";
-import type { Tables } from "../../../stack/store/table/tables.ts";
 import { STALE_PERIODS } from "../../../stack/plan/message.ts";
+import { newestGauges } from "./newest-gauges.ts";
 import { JOURNAL_EVERY_MS } from "../../../stack/sync/keep/store-pages.ts";
 import { snapshotReader } from "../autoscalers.ts";
-import { newestEvaluations } from "../facts/at.ts";
 import type { AutoscalerSnapshot } from "../partitions/partition-data.ts";
 import { rowOf } from "../views/known-row.ts";
 import type { AutoscalerRow } from "../../views/row.ts";
@@ -60,9 +53,7 @@ export const series = async (
   const { parts, owed } = await partsOf(still, clusters, { fleet, inside: filter.namespace });
   const others = parts.filter(({ known }) => !known);
   const [known, read] = await Promise.all([
-    mapWithLimit(parts, REQUESTS_AT_ONCE, async (part) =>
-      part.known ? measuredInSummary(still, part, part.known) : [],
-    ),
+    measuredInSummaries(still, parts),
     mapWithLimit(others, WHOLE_AT_ONCE, (part) => measuredOneByOne(still, part)),
   ]);
   const oneByOne = new Map(others.map((part, at) => [part, read[at] ?? []]));
@@ -100,7 +91,7 @@ const partsOf = async (
   clusters: readonly ClusterRecord[],
   { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
 ): Promise<{ readonly parts: readonly MeasuredPart[]; readonly owed: readonly Owed[] }> => {
-  const heads = await headsOf(context, clusters, true, headsForNames);
+  const heads = await headsOf(context, clusters);
   const only = optionalNamespace(inside);
   const visible = clusters.flatMap((cluster) => visibleParts(context, cluster, heads, only));
   const owed = [...Map.groupBy(visible, ({ cluster }) => cluster)].map(([cluster, own]) => {
@@ -142,41 +133,60 @@ interface MeasuredPart {
 /** Autoscalers of one journal page share its request. */
 const AUTOSCALERS_AT_ONCE = 16;
 
-/** What a summary says of the autoscalers of its partition. */
-const measuredInSummary = async (
+/** An autoscaler of a summary whose series are wanted. */
+interface Chosen {
+  readonly index: IndexRow;
+  readonly uid: AutoscalerUid;
+  readonly row: SummaryRow;
+  readonly measuredMs: number;
+}
+
+/** The fresh autoscalers that a summary says something of. */
+const chosenIn = (
   context: QueryContext,
-  part: MeasuredPart,
+  { cluster, inside }: MeasuredPart,
   known: KnownPartition,
-): Promise<readonly SeriesSource[]> => {
-  const { cluster, fleet, inside, ref } = part;
+): readonly Chosen[] => {
   const nowMs = context.clock();
-  const isPaused = pauseView(cluster.paused, nowMs) !== undefined;
-  const chosen = known.index.rows.flatMap((index) => {
-    const uid = index.uid as AutoscalerUid;
-    const row = known.rows.get(summaryKeyOf(uid));
-    const isWanted =
-      row !== undefined &&
-      (inside === undefined || index.namespace === inside) &&
-      sees(context, cluster.name, index.namespace);
-    return isWanted ? [{ index, uid, row, measuredMs: known.measuredMs(row.key) }] : [];
+  return known.index.rows
+    .flatMap((index) => {
+      const uid = index.uid as AutoscalerUid;
+      const row = known.rows.get(summaryKeyOf(uid));
+      const isWanted =
+        row !== undefined &&
+        (inside === undefined || index.namespace === inside) &&
+        sees(context, cluster.name, index.namespace);
+      return isWanted ? [{ index, uid, row, measuredMs: known.measuredMs(row.key) }] : [];
+    })
+    .filter(({ measuredMs }) => isFresh(cluster, { syncedMs: known.syncedMs, measuredMs, nowMs }));
+};
+
+/** What the summaries say, in the order of the partitions; nothing where one has no summary. */
+const measuredInSummaries = async (
+  context: QueryContext,
+  parts: readonly MeasuredPart[],
+): Promise<readonly (readonly SeriesSource[])[]> => {
+  const chosen = parts.map((part) => (part.known ? chosenIn(context, part, part.known) : []));
+  const gauges = await newestGauges(
+    context,
+    parts.map((part, at) => ({
+      ...part,
+      banded: (chosen[at] ?? []).flatMap(({ uid, row, index: { createdMs } }) =>
+        row.hasBands ? [{ uid, createdMs }] : [],
+      ),
+    })),
+  );
+  const nowMs = context.clock();
+  return parts.map(({ cluster, fleet, ref }, at) => {
+    const isPaused = pauseView(cluster.paused, nowMs) !== undefined;
+    return (chosen[at] ?? []).map(({ index, uid, row, measuredMs }) =>
+      measuredOf(
+        cluster.name,
+        rowOf(index, row, { partition: ref.partition, isPaused, measuredMs, fleet, nowMs }),
+        { row, gauges: gauges[at]?.get(uid) },
+      ),
+    );
   });
-  const fresh = chosen.filter(({ measuredMs }) =>
-    isFresh(cluster, { syncedMs: known.syncedMs, measuredMs, nowMs }),
-  );
-  const banded = fresh
-    .filter(({ row }) => row.hasBands)
-    .map(({ uid, index: { createdMs } }) => ({ uid, createdMs }));
-  const gauges =
-    banded.length > 0
-      ? await gaugesOf(context, part, banded)
-      : new Map<AutoscalerUid, readonly GaugeWrite[]>();
-  return fresh.map(({ index, uid, row, measuredMs }) =>
-    measuredOf(
-      cluster.name,
-      rowOf(index, row, { partition: ref.partition, isPaused, measuredMs, fleet, nowMs }),
-      { row, gauges: gauges.get(uid) },
-    ),
-  );
 };
 
 /** What the series of an autoscaler follow from, wherever its row is from. */
@@ -241,52 +251,4 @@ const isFresh = (
 ): boolean => {
   const staleMs = STALE_PERIODS * syncPeriodMs;
   return nowMs - syncedMs <= staleMs && nowMs - measuredMs <= JOURNAL_EVERY_MS + staleMs;
-};
-
-/**
- * Gauges that an environment has read of a partition, and the version for readers that they are of.
- */
-interface Remembered {
-  readonly version: string;
-  readonly gauges: ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>;
-}
-const remembered = new WeakMap<Tables["client"], Map<string, Remembered>>();
-/** Autoscalers whose gauges an environment keeps, some 5 KB each. With more it begins anew. */
-const KEPT_MAX = 20_000;
-
-/**
- * The gauges of the newest evaluations. The journal is read again once a minute, and where a reader
- * of the partition would see a change.
- */
-const gaugesOf = async (
-  context: QueryContext,
-  { cluster, ref, head }: MeasuredPart,
-  wanted: readonly Pick<AutoscalerRecord, "uid" | "createdMs">[],
-): Promise<ReadonlyMap<AutoscalerUid, readonly GaugeWrite[]>> => {
-  const { tables } = context;
-  const path = partitionPath(ref);
-  const memory = remembered.get(tables.client) ?? new Map<string, Remembered>();
-  remembered.set(tables.client, memory);
-  const stated = statedIn(head);
-  const version = [
-    stated?.baseEpoch,
-    stated?.baseMs,
-    stated?.changedEpoch,
-    stated?.specVersion,
-    head.pageGeneration,
-  ].join();
-  const known = memory.get(path);
-  if (known?.version === version && wanted.every(({ uid }) => known.gauges.has(uid)))
-    return known.gauges;
-  const newest = newestEvaluations(context, ref, { head, periodMs: cluster.syncPeriodMs });
-  const read = await mapWithLimit(wanted, AUTOSCALERS_AT_ONCE, async (one) => {
-    const evaluated = await newest(one, context.clock());
-    return [one.uid, evaluated?.evaluation.gauges ?? []] as const;
-  });
-  const gauges = new Map(read);
-  memory.delete(path);
-  if ([...memory.values()].reduce((sum, one) => sum + one.gauges.size, gauges.size) > KEPT_MAX)
-    memory.clear();
-  memory.set(path, { version, gauges });
-  return gauges;
 };

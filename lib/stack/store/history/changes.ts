@@ -27,14 +27,13 @@ import {
 } from "../table/keys.ts";
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
-import { mapWithLimit, REQUESTS_AT_ONCE } from "../table/wait-for-all.ts";
 import { EVENT_DAYS_KEPT, ttlOf } from "./events.ts";
 import {
   type HistoryItem,
   historyItemOf,
   type InsertHistory,
+  readAllWritten,
   readHistory,
-  readWritten,
 } from "./item.ts";
 
 /**
@@ -43,10 +42,10 @@ import {
  */
 export const BASE_DAYS_MAX = 30;
 /**
- * Changes that a reader reads together: the bases that they refer to are as many requests at most,
- * at once.
+ * Changes that a reader reads together, as many as a page of a list has: the bases that they refer
+ * to are read at once, a hundred to a request.
  */
-export const CHANGES_TOGETHER = REQUESTS_AT_ONCE;
+export const CHANGES_TOGETHER = 3_200;
 /**
  * Bases that a reader keeps beside the bases of the changes that it reads. The changes of one
  * autoscaler follow each other, and many have one base.
@@ -86,11 +85,11 @@ export const changeReader = (
         .map((key) => [nameOf(key), key]),
     );
     const missing = [...refers].filter(([name]) => !bases.has(name));
-    const read = await mapWithLimit(
-      missing,
-      REQUESTS_AT_ONCE,
-      async ([name, key]) => [name, baseOf(await readWritten(tables, key))] as const,
+    const items = await readAllWritten(
+      tables,
+      missing.map(([, key]) => key),
     );
+    const read = missing.map(([name], at) => [name, baseOf(items[at])] as const);
     const kept = [...bases].slice(-BASES_KEPT);
     bases = new Map([...kept, ...[...bases].filter(([name]) => refers.has(name)), ...read]);
     for (const { item, cluster } of changes) {

@@ -24,6 +24,8 @@ interface PlacedChange extends Placed {
 
 /** How many edits a query is taken to have. */
 const EXPECTED = 20;
+/** Most clusters have no more in a year, and so need no second page. */
+const LEAST = 50;
 
 /**
  * Edits of many clusters and scopes in order of time, then of id. What they are based on is read
@@ -40,11 +42,13 @@ export async function* changesOfFleet(
       // A list need not have an edit of this second.
       params: { ...scopeChangesParams(tables.historyTable, scope, fromMs), ConsistentRead: false },
       expected: EXPECTED,
+      least: LEAST,
       itemOf: (item: HistoryItem) => placed(item, undefined),
     })),
     ...clusters.map((cluster) => ({
       params: clusterChangesParams(tables.historyTable, cluster, fromMs),
       expected: EXPECTED,
+      least: LEAST,
       itemOf: (item: HistoryItem) => placed(item, cluster),
     })),
   ];

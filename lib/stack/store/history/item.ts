@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { TidemarkError } from "../../../rules/model/errors.ts";
 import { repeat, repeatWrite, backOff, isTransientCode } from "../table/repeat.ts";
+import { batchGet } from "../table/read-many.ts";
 import { type Tables, TTL_ATTRIBUTE } from "../table/tables.ts";
 import { mapWithLimit } from "../table/wait-for-all.ts";
 import { SECOND_MS } from "../../../rules/model/time-text.ts";
@@ -73,6 +74,28 @@ export const readHistory = async (
  */
 export const readWritten = async (tables: Tables, key: Key): Promise<HistoryItem | undefined> =>
   (await readHistory(tables, key, undefined, false)) ?? (await readHistory(tables, key));
+
+/** Many of them, in the order of their keys, of which no two are equal. */
+export const readAllWritten = async (
+  tables: Tables,
+  keys: readonly Key[],
+): Promise<readonly (HistoryItem | undefined)[]> => {
+  const [only, ...more] = keys;
+  if (!only) return [];
+  if (more.length === 0) return [await readWritten(tables, only)];
+  const read = (wanted: readonly Key[], consistent: boolean) =>
+    batchGet(tables, "read items of the history", wanted, {
+      consistent,
+      table: tables.historyTable,
+    });
+  const found = await read(keys, false);
+  const late = keys.filter((_, at) => !found[at]);
+  const strong = new Map((await read(late, true)).map((item, at) => [late[at], item]));
+  return keys.map((key, at) => {
+    const item = found[at] ?? strong.get(key);
+    return item && historyItemOf(item);
+  });
+};
 
 /** Sorts after every character of an id, and after every time. */
 export const LAST = "~";

@@ -4,7 +4,7 @@ import { type Key, journalKey, journalPagePrefix, journalPk } from "../table/key
 import { readAll } from "../table/read-many.ts";
 import type { Tables } from "../table/tables.ts";
 import { isEmptyStretch, type Stretch, stretchParams, ttlOf } from "./events.ts";
-import { type HistoryItem, historyItemOf, readWritten } from "./item.ts";
+import { type HistoryItem, historyItemOf, readAllWritten, readWritten } from "./item.ts";
 import {
   hasDictionaries,
   packed,
@@ -209,6 +209,56 @@ export async function* journalOfPage<Field extends keyof Evaluation = keyof Eval
     if (page) yield page;
   }
 }
+
+/** One page of one sync. */
+export interface JournalPlace {
+  readonly ref: PartitionRef;
+  readonly page: number;
+  readonly atMs: number;
+  readonly epoch: number;
+}
+
+/**
+ * Pages of many partitions whose syncs are known, in the order of their places, of which no two are
+ * equal: in two requests for each hundred. `undefined` where there is no such page, or it cannot be
+ * read.
+ */
+export const journalPagesAt = async <Field extends keyof Evaluation>(
+  tables: Tables,
+  places: readonly JournalPlace[],
+  fields: ReadonlySet<Field>,
+): Promise<readonly (PartOfPage<Field> | undefined)[]> => {
+  const items = await readAllWritten(
+    tables,
+    places.map(({ ref, ...place }) => journalKey(ref, place)),
+  );
+  const found = places.map(({ ref, page }, at) => {
+    const body = items[at]?.body;
+    if (body === undefined || typeof body === "string") return undefined;
+    const base = baseOf(body);
+    return { body, base: base && journalKey(ref, { page, ...base }) };
+  });
+  const keys = new Map(
+    found.flatMap((one) => (one?.base ? [[`${one.base.pk} ${one.base.sk}`, one.base]] : [])),
+  );
+  const bases = await readAllWritten(tables, [...keys.values()]);
+  const texts = new Map(
+    [...keys.keys()].map((key, at) => {
+      const body = bases[at]?.body;
+      return [key, body === undefined || typeof body === "string" ? undefined : baseText(body)];
+    }),
+  );
+  return found.map(
+    (one) =>
+      one &&
+      pageOfBody(
+        one.body,
+        one.base && texts.get(`${one.base.pk} ${one.base.sk}`),
+        undefined,
+        fields,
+      ),
+  );
+};
 
 /** A page that is read by itself. */
 const WHOLE = 3;

@@ -45,6 +45,8 @@ export interface Placed {
 export interface HistoryRead<Item extends Placed> {
   readonly params: QueryCommandInput;
   readonly expected: number;
+  /** Its first page has so many at least; absent: 25. */
+  readonly least?: number;
   readonly itemOf: (item: HistoryItem) => Item;
 }
 
@@ -86,7 +88,7 @@ export async function* mergedHistory<Item extends Placed>(
   const share = ITEMS_IN_MEMORY / reads.reduce((sum, { expected }) => sum + expected, 1);
   const first = reads.map((read) => ({
     read,
-    limit: pageOf(Math.ceil(read.expected * share) + 1),
+    limit: Math.max(read.least ?? 0, pageOf(Math.ceil(read.expected * share) + 1)),
     items: [],
     from: undefined,
   }));

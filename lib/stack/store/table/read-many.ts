@@ -58,12 +58,14 @@ const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 
 interface BatchOptions {
   readonly consistent: boolean;
+  /** Absent: the state table. */
+  readonly table?: string;
   /** The attributes that are wanted beside the key; absent is all. Units are the same. */
   readonly attributes?: readonly string[];
 }
 
 /**
- * Many items of the state table by their keys, a hundred to a request, 16 requests at once. In the
+ * Many items of a table by their keys, of which no two are equal, a hundred to a request, 16 requests at once. In the
  * order of the keys; `undefined` where there is no item.
  */
 export const batchGet = async (
@@ -99,9 +101,8 @@ const getBatch = async (
     readonly found: Map<string, Item>;
   },
 ): Promise<void> => {
-  const { consistent, attributes } = options;
+  const { consistent, attributes, table: name = tables.stateTable } = options;
   const projection = attributes && { ProjectionExpression: ["pk", "sk", ...attributes].join(", ") };
-  const name = tables.stateTable;
   let left: readonly Record<string, AttributeValue>[] = keys.map(itemKey);
   for (let attempt = 1; left.length > 0; attempt++) {
     const request = {
