@@ -65,8 +65,8 @@ interface BatchOptions {
 }
 
 /**
- * Many items of a table by their keys, of which no two are equal, a hundred to a request, 16 requests at once. In the
- * order of the keys; `undefined` where there is no item.
+ * Many items of a table by their keys, of which no two are equal: a hundred to a request, 16
+ * requests at once. In the order of the keys; `undefined` where there is no item.
  */
 export const batchGet = async (
   tables: Tables,
