@@ -1,3 +1,4 @@
+import type { BatchGetItemCommandInput, BatchGetItemCommandOutput } from "@aws-sdk/client-dynamodb";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChangeRecord, ScopeChangeRecord } from "../../lib/rules/model/changes.ts";
@@ -134,19 +135,26 @@ describe("what changes are based on", () => {
   it("is read for half of the units, and strongly where it is too new for that", async () => {
     const { tables } = newTables();
     const { clusters, all } = await stored({ tables }, [{ agoMs: 9_000, edits: 3, spacingMs: 1 }]);
-    const reads: boolean[] = [];
+    const reads: (readonly [isStrong: boolean, keys: number])[] = [];
     const behind = around(engine.client, async (command, send, input) => {
-      if (command !== "GetItemCommand") return send();
-      const isStrong = (input as { readonly ConsistentRead?: boolean }).ConsistentRead === true;
-      reads.push(isStrong);
+      if (command !== "BatchGetItemCommand") return send();
+      const { RequestItems = {} } = input as BatchGetItemCommandInput;
+      const [[name, { Keys = [], ConsistentRead = false }] = ["", {}]] =
+        Object.entries(RequestItems);
+      reads.push([ConsistentRead, Keys.length]);
+      const { Responses = {}, ...answer } = (await send()) as BatchGetItemCommandOutput;
       // A replica that has not got the first base yet.
-      return !isStrong && reads.length === 1 ? {} : send();
+      const items = Responses[name]?.slice(ConsistentRead ? 0 : 1) ?? [];
+      return { ...answer, Responses: { [name]: items } };
     });
     const search = { clusters, scopes: [], sinceMs: 0 };
     const listed = await Array.fromAsync(changesOfFleet({ ...tables, client: behind }, search));
     expect(listed).toEqual(all.filter((one) => !("scope" in one)).toSorted(placedBefore));
     // One base of each cluster.
-    expect(reads.toSorted()).toEqual([false, false, false, true]);
+    expect(reads).toEqual([
+      [false, 3],
+      [true, 1],
+    ]);
   });
 });
 
