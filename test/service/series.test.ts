@@ -316,9 +316,9 @@ describe("series()", () => {
       ]).toEqual([sums.up, sums.down]);
     }
     expect(Math.min(sums.up, sums.down)).toBeGreaterThan(5);
-    // The journal has the values of watermark rules, where they have changed since the summary; the
+    // The journal has the values of watermark rules, the partition its head and index; the
     // autoscalers themselves are not read.
-    expect([...world.queried].toSorted()).toEqual(["fleet", "journal"]);
+    expect([...world.queried].toSorted()).toEqual(["fleet", "journal", "partition"]);
   });
 
   it.each([

@@ -65,7 +65,7 @@ export const GOALS: readonly Goal[] = [
  * Answers that take more than their goal, or more than eight requests in a row. An answer leaves
  * this list and never comes into it.
  */
-export const NOT_YET: ReadonlySet<string> = new Set<string>();
+export const NOT_YET: ReadonlySet<string> = new Set(["`changes -A`, 13 months"]);
 
 const GOAL_SIZE = 1;
 const counts = (count: Count) => ({ http: count[0], inRow: count[2], units: count[3] });

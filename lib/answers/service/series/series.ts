@@ -4,7 +4,7 @@ import { readFleet, autoscalersOf } from "../../../stack/store/records/clusters.
 import { mapWithLimit } from "../../../stack/store/table/wait-for-all.ts";
 import { type QueryContext, sees, touches } from "../context.ts";
 import { fleetNamed, optionalNamespace } from "../find-autoscaler.ts";
-import { knownPartitions, type KnownPartition } from "../known-partitions.ts";
+import { headsForNames, knownPartitions, type KnownPartition } from "../known-partitions.ts";
 import type { SeriesQuery } from "../service.ts";
 import { headsOf, visibleParts } from "../views/cluster-of.ts";
 import { type Shares, sharesOf, togetherOf } from "../../../stack/plan/decided-share.ts";
@@ -91,7 +91,7 @@ const partsOf = async (
   clusters: readonly ClusterRecord[],
   { fleet, inside }: { readonly fleet: FleetRecord; readonly inside: string | undefined },
 ): Promise<{ readonly parts: readonly MeasuredPart[]; readonly owed: readonly Owed[] }> => {
-  const heads = await headsOf(context, clusters);
+  const heads = await headsOf(context, clusters, true, headsForNames);
   const only = optionalNamespace(inside);
   const visible = clusters.flatMap((cluster) => visibleParts(context, cluster, heads, only));
   const owed = [...Map.groupBy(visible, ({ cluster }) => cluster)].map(([cluster, own]) => {

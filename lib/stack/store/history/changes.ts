@@ -42,10 +42,10 @@ import {
  */
 export const BASE_DAYS_MAX = 30;
 /**
- * Changes that a reader reads together, as many as a page of a list has: the bases that they refer
- * to are read at once, a hundred to a request.
+ * Changes that a reader reads together, half as many as a page of a list has: the bases that they
+ * refer to are read at once, a hundred to a request.
  */
-export const CHANGES_TOGETHER = 3_200;
+export const CHANGES_TOGETHER = 1_600;
 /**
  * Bases that a reader keeps beside the bases of the changes that it reads. The changes of one
  * autoscaler follow each other, and many have one base.
