@@ -242,7 +242,7 @@ export const journalPagesAt = async <Field extends keyof Evaluation>(
     found.flatMap((one) => (one?.base ? [[`${one.base.pk} ${one.base.sk}`, one.base]] : [])),
   );
   const bases = await readAllWritten(tables, [...keys.values()]);
-  const texts = new Map(
+  const baseTexts = new Map(
     [...keys.keys()].map((key, at) => {
       const body = bases[at]?.body;
       return [key, body === undefined || typeof body === "string" ? undefined : baseText(body)];
@@ -253,7 +253,7 @@ export const journalPagesAt = async <Field extends keyof Evaluation>(
       one &&
       pageOfBody(
         one.body,
-        one.base && texts.get(`${one.base.pk} ${one.base.sk}`),
+        one.base && baseTexts.get(`${one.base.pk} ${one.base.sk}`),
         undefined,
         fields,
       ),
