@@ -5,7 +5,7 @@ import { playWeeks } from "./play.ts";
 /** A seed takes four seconds of the CPU: nineteen days, a day a minute of other seeds. */
 const PATIENCE_MS = 300_000;
 /** The third has tables that go back. */
-const SEEDS = [0, 4, 2];
+const SEEDS = [0, 1, 2];
 
 describe("what readers are shown over weeks", { timeout: PATIENCE_MS }, () => {
   it.each(SEEDS)("is what was true, seed %i", async (seed) => {
