@@ -43,6 +43,8 @@ const NAMES = {
 };
 const TABLES = { stateTable: NAMES.StateTable, historyTable: NAMES.HistoryTable };
 const SECRET = "tidemark-prod/eu-1";
+/** As a stack has them that keeps no leases of the fleet. */
+const LEASES = { TIDEMARK_WITNESS_TABLE: "none", TIDEMARK_TAKE_OVER_MINUTES: "0" };
 const CONNECT_URL = "https://connect.lambda-url.eu-central-1.on.aws/";
 const MINUTE_MS = 60_000;
 const PERIOD_MS = 15_000;
@@ -242,6 +244,7 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_ALARM_OWNERS: "none",
     TIDEMARK_OWNER_TOPICS: "none",
     TIDEMARK_ALARM_TOPIC: "none",
+    ...LEASES,
   });
   sync = await start("sync", {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
@@ -260,6 +263,7 @@ const startAll = async (): Promise<void> => {
     TIDEMARK_HISTORY_TABLE: TABLES.historyTable,
     TIDEMARK_SYNC_QUEUE_URL: queueUrl,
     TIDEMARK_SYNC_FUNCTION: NAMES.SyncLambdaFunction,
+    ...LEASES,
   });
   view = await start("view", { ...answering, TIDEMARK_HISTORY_TABLE: TABLES.historyTable });
   wake = await start("wake", { TIDEMARK_SYNC_QUEUE_URL: queueUrl });
