@@ -39,7 +39,7 @@ const noFence: PlantedBug = {
   ...noEpochCheck,
   leftOut:
     "the epoch check on storing an intent, where requests arrive after their sync was killed",
-  seed: 2_028,
+  seed: 2_068,
   where,
 };
 
