@@ -165,6 +165,11 @@ const gauge = fc.record({
   ),
 });
 
+it("has a ratio of nothing and a target below zero in full: JSON has no -0", () => {
+  const nothing = measured({ value: "0%", target: "-5", pods: { matched: 0 }, ratio: 0 });
+  expect(shortMetricOf(nothing)).toMatchObject({ ratio: 0 });
+});
+
 describe("every evaluation", () => {
   it("comes back to the last bit from the body of a page", () => {
     fc.assert(

@@ -95,7 +95,9 @@ const quotientIn = (
   parts: number,
 ): string | undefined => {
   const rest = amount * parts - Math.round(number * over * parts);
-  return divided(amount, over, parts, rest) === number ? `${parts}${BY}${rest}` : undefined;
+  const made = divided(amount, over, parts, rest);
+  // JSON has no -0: in full it comes back as 0.
+  return made === number && !Object.is(made, -0) ? `${parts}${BY}${rest}` : undefined;
 };
 
 const divided = (amount: number, over: number, parts: number, rest: number): number =>
