@@ -113,10 +113,13 @@ const explainedFault = (
     : undefined;
 };
 
-/** Evaluations are kept for days; one on the edge may be gone. */
+/**
+ * Evaluations are kept for days; one on the edge may be gone. A reader reads until its own time when
+ * it was asked, which may be behind the time of a sync.
+ */
 const keptUntil = ({ askedMs }: Explained | Described, toMs: number) => ({
   fromMs: askedMs - (JOURNAL_DAYS_KEPT - 1) * DAY_MS,
-  toMs: toMs - CLOCKS_MS,
+  toMs: Math.min(toMs, askedMs) - CLOCKS_MS,
 });
 
 const decisionFault = (
