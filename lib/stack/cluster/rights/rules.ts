@@ -40,10 +40,11 @@ export const BUILT_IN_KINDS: readonly ScalableKind[] = [
  */
 export const OBSERVE_RULES: readonly RbacRule[] = [
   ...perGroup(BUILT_IN_KINDS, ({ plural }) => plural, ["get", "list"]),
+  { group: "", resources: ["pods"], verbs: ["list"] },
   {
     group: "",
     resources: ["pods"],
-    verbs: ["list", "watch"],
+    verbs: ["watch"],
     because:
       "Of more than 500 pods a sync reads what has changed since the last one; without the right to watch it lists them all.",
   },
