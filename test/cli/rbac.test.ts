@@ -100,7 +100,7 @@ describe("tidemark cluster rbac", () => {
     ]);
     expect(
       new Set(documents.flatMap(({ rules = [] }) => rules.flatMap(({ verbs }) => verbs))),
-    ).toEqual(new Set(["get", "list"]));
+    ).toEqual(new Set(["get", "list", "watch"]));
   });
 
   it("adds the scale of custom resources, and no other right on them", async () => {
