@@ -273,7 +273,7 @@ describe("the functions", () => {
       // claims the leases of the fleet: 2 KiB.
       api: 418,
       connect: 424,
-      view: 374,
+      view: 376,
       wake: 150,
       events: 250,
       audit: 300,
