@@ -53,6 +53,10 @@ const KINDS = [
     }),
   },
   {
+    path: "/apis/datadoghq.com/v1alpha1/datadogpodautoscalers",
+    definition: definition("datadoghq.com", "DatadogPodAutoscaler", { subresources: STATUS }),
+  },
+  {
     path: "/apis/keda.sh/v1alpha1/scaledobjects",
     definition: definition("keda.sh", "ScaledObject", { subresources: STATUS }),
   },

@@ -11,7 +11,7 @@ const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MONITORED = { "wpa.datadoghq.com/lifecycle-control.enabled": "true" };
 
 /**
- * Eight workloads of two pods whose loads ask for three. Three have another autoscaler, one a
+ * Nine workloads of two pods whose loads ask for three. Four have another autoscaler, one a
  * monitor.
  */
 interface Stage {
@@ -20,7 +20,17 @@ interface Stage {
   readonly manifests: readonly object[];
 }
 
-const NAMES = ["cpu", "custom", "external", "controller", "hpa", "keda", "wpa", "gated"] as const;
+const NAMES = [
+  "cpu",
+  "custom",
+  "external",
+  "controller",
+  "hpa",
+  "keda",
+  "wpa",
+  "dpa",
+  "gated",
+] as const;
 
 const stageOf = async (scene: Scene): Promise<Stage> => {
   const { namespace: ns, admin } = scene;
@@ -58,6 +68,12 @@ const stageOf = async (scene: Scene): Promise<Stage> => {
     `/apis/datadoghq.com/v1alpha1/namespaces/${ns}/watermarkpodautoscalers`,
     MANIFESTS.watermark(of("wpa"), "external"),
   );
+  await create(`/apis/datadoghq.com/v1alpha1/namespaces/${ns}/datadogpodautoscalers`, {
+    apiVersion: "datadoghq.com/v1alpha1",
+    kind: "DatadogPodAutoscaler",
+    metadata: { name: "dpa" },
+    spec: { targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "dpa" } },
+  });
   const monitor = {
     apiVersion: "datadoghq.com/v1alpha1",
     kind: "DatadogMonitor",
@@ -69,7 +85,7 @@ const stageOf = async (scene: Scene): Promise<Stage> => {
   const manifests = [
     MANIFESTS.hpa(of("cpu"), "cpu"),
     MANIFESTS.hpa(of("custom"), "pods"),
-    ...(["external", "controller", "hpa", "keda", "wpa"] as const).map((name) =>
+    ...(["external", "controller", "hpa", "keda", "wpa", "dpa"] as const).map((name) =>
       MANIFESTS.hpa(of(name), "external"),
     ),
     { ...gated, metadata: { ...gated.metadata, annotations: MONITORED } },
@@ -195,7 +211,7 @@ onServer("the rights of infra/cluster-rbac.yaml on a real API server", (newScene
       ...Object.fromEntries(
         ["cpu", "custom", "external", "controller", "gated"].map((name) => [name, "applied"]),
       ),
-      ...Object.fromEntries(["hpa", "keda", "wpa"].map((name) => [name, "RivalController"])),
+      ...Object.fromEntries(["hpa", "keda", "wpa", "dpa"].map((name) => [name, "RivalController"])),
     });
   });
 
