@@ -34,7 +34,7 @@ const withAnswers = (
  */
 const droppedWindows: PlantedBug = {
   leftOut: "windows kept while the item of an autoscaler has no uid",
-  seed: 39,
+  seed: 140,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withAnswers(ports, (command, answer) =>

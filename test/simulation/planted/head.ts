@@ -56,7 +56,7 @@ const noDeadline: PlantedBug = {
 /** Page writes under no condition at all. */
 const noPageEpoch: PlantedBug = {
   leftOut: "page epoch",
-  seed: 13,
+  seed: 3,
   caughtBy: LOST_WINDOWS,
   ports: (ports) =>
     withTables(ports, {
@@ -73,7 +73,7 @@ const noPageEpoch: PlantedBug = {
  */
 const trustedMemory: PlantedBug = {
   leftOut: "strong reads after an unclean release",
-  seed: 21,
+  seed: 7,
   caughtBy: LOST_WINDOWS,
   ports: (ports, { message }) =>
     withTables(ports, {
@@ -95,7 +95,7 @@ const trustedMemory: PlantedBug = {
 /** Intents are stored also where another worker holds the head by now. */
 export const noEpochCheck: PlantedBug = {
   leftOut: "the epoch check on storing an intent",
-  seed: 13,
+  seed: 18,
   caughtBy: [INTENT, ONE_INTENT, ONE_EVENT],
   ports: (ports) =>
     withTables(ports, {

@@ -14,7 +14,7 @@ const withoutNumber = (leftOut: string, write: ConditionalWrite, seed: number): 
 });
 
 export const NUMBER_BUGS: readonly PlantedBug[] = [
-  withoutNumber("the write number in the condition of a release", "release", 1),
+  withoutNumber("the write number in the condition of a release", "release", 11),
   withoutNumber(
     "the write number in the condition under which intents are stored",
     "store intents",

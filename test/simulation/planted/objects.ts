@@ -59,7 +59,7 @@ const withObjects = (
 
 const failedIsEmpty: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (it is taken for an empty one)",
-  seed: 18,
+  seed: 6,
   where: hasObjects,
   caughtBy: [ENDS],
   ports: withListings((listing) =>
@@ -71,7 +71,7 @@ const failedIsEmpty: PlantedBug = {
 
 const failedIsLast: PlantedBug = {
   leftOut: "a hold where the LIST of the objects failed (the answer before it counts)",
-  seed: 6,
+  seed: 22,
   where: hasObjects,
   caughtBy: [ACTS],
   ports: withListings((listing, { answers }) => {
@@ -97,7 +97,7 @@ const lastValid: PlantedBug = {
 
 const unseenFollower: PlantedBug = {
   leftOut: "a look at who writes the status of an object",
-  seed: 10,
+  seed: 46,
   where: hasObjects,
   caughtBy: [RIVALS],
   ports: withListings((listing) => withObjects(listing, ({ statusBy: _by, ...object }) => object)),
@@ -106,7 +106,7 @@ const unseenFollower: PlantedBug = {
 /** Every autoscaler of an object is read as if an answer without its object had come before. */
 const endedAtOnce: PlantedBug = {
   leftOut: "a second answer before an autoscaler ends",
-  seed: 14,
+  seed: 26,
   where: hasObjects,
   caughtBy: [ENDS],
   ports: (ports) => {

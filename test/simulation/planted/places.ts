@@ -21,7 +21,7 @@ const keptByName: PlantedBug = {
  */
 const deletedFirst: PlantedBug = {
   leftOut: "old pages deleted after the release that names the new ones (before it instead)",
-  seed: 4,
+  seed: 0,
   caughtBy: [INTENT],
   ports: (ports) => {
     const { client } = ports.tables;

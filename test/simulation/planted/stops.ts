@@ -32,7 +32,7 @@ const unreadFleet: PlantedBug = {
  */
 const unraisedVersion: PlantedBug = {
   leftOut: "the spec version raised after an edit",
-  seed: 6,
+  seed: 7,
   caughtBy: ["nothing is sent that was claimed after a freeze or a pause"],
   sent: (command) => {
     if (
@@ -96,7 +96,7 @@ const unreadSchedule: PlantedBug = {
 /** Only what holds for many is read. */
 const unreadOwnOverrides: PlantedBug = {
   leftOut: "the overrides of one autoscaler in a decision",
-  seed: 59,
+  seed: 14,
   caughtBy: [OUTSIDE],
   ports: (ports) =>
     decidingBy(ports, (input) =>
@@ -127,7 +127,7 @@ const firstEnds = new WeakMap<object, Map<string, number | undefined>>();
 /** A warm environment keeps the end that it has read first. */
 const unreadExtension: PlantedBug = {
   leftOut: "the new end of an override that was extended",
-  seed: 109,
+  seed: 39,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ends = firstEnds.get(process) ?? new Map<string, number | undefined>();
@@ -150,7 +150,7 @@ const seenOverrides = new WeakMap<object, Map<string, Map<string, ScopedOverride
  */
 const unreadClear: PlantedBug = {
   leftOut: "the end of an override that was cleared",
-  seed: 29,
+  seed: 159,
   caughtBy: [OUTSIDE],
   ports: (ports, { process }) => {
     const ofProcess = seenOverrides.get(process) ?? new Map<string, Map<string, ScopedOverride>>();
