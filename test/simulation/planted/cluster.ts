@@ -26,7 +26,7 @@ const repeats: PlantedBug = {
 
 const neverEnded: PlantedBug = {
   leftOut: "an end to a stalled process",
-  seed: 33,
+  seed: 52,
   caughtBy: [EVENT],
   platformEndsStalled: false,
 };
