@@ -56,8 +56,19 @@ const clusterWith = async (tenant: readonly Raw[]): Promise<Kubernetes> => {
     "/apis/apps/v1/deployments",
     shop((namespace, name) => workload(namespace, name, 1)),
   );
-  server.collections.set("/api/v1/pods", shop(pod));
-  server.collections.set("/apis/metrics.k8s.io/v1beta1/pods", shop(podMetrics));
+  // A PodAutoscaler counts the pods that its workload owns.
+  const owned = (namespace: string, name: string): Raw => {
+    const made = pod(namespace, name);
+    const ownerReferences = [{ kind: "ReplicaSet", name: `${name}-5d4f8c7b9d` }];
+    return { ...made, metadata: { ...(made["metadata"] as Raw), ownerReferences } };
+  };
+  server.collections.set("/api/v1/pods", shop(owned));
+  // A PodAutoscaler counts no sample that is old.
+  const timestamp = new Date().toISOString();
+  server.collections.set(
+    "/apis/metrics.k8s.io/v1beta1/pods",
+    shop((namespace, name) => ({ ...podMetrics(namespace, name), timestamp })),
+  );
   server.collections.set("/apis/autoscaling/v2/horizontalpodautoscalers", []);
   server.documents.set("/apis/metrics.k8s.io", {
     versions: [{ version: "v1beta1" }],

@@ -173,7 +173,7 @@ export const QUERY_ROUTES: Readonly<Record<keyof QueryService, Route<QueryServic
   ),
   schedules: getJson(
     "visible",
-    "what the schedules of up to 25 autoscalers will come to, to be drawn on one axis; 1,000 changes together",
+    "the changes of up to 25 schedules, to be drawn on one axis; 1,000 together",
     input.SCHEDULES,
     (service, { names, at, until, next }) =>
       service.schedules({ names, ...present({ fromMs: at, untilMs: until, most: next }) }),
